@@ -15,7 +15,7 @@ _LAZY = {
     "machine": "svmselect.machine",
 }
 
-__all__ = ["__version__", *_LAZY]  # noqa: PLE0604
+__all__ = ["__version__", *_LAZY]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,71 @@
+# make demo and make test do everything on a fresh clone: they need Python >= 3.11 and a C++ compiler.
+
+PYTHON ?= python3
+# The oldest NumPy we allow has no wheels for the newest Pythons.
+PYTHON_OLDEST ?= $(shell python3.11 --version >/dev/null 2>&1 && echo python3.11 || echo $(PYTHON))
+WORKERS ?= 2
+
+BIN := .venv/bin
+SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/svmselect/machine/*.cpp src/svmselect/machine/*.hpp)
+MARKED := slow or torch or browser or cluster
+# One BLAS thread a worker: more would only fight over the cores.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+.PHONY: install install-all demo test test-all test-marked test-oldest lint format bench clean
+
+install: .venv/installed
+
+.venv/installed: $(SOURCES)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python >= 3.11 is needed: make PYTHON=...")'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet scikit-build-core nanobind cmake ninja
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[dev]"
+	@$(BIN)/python -c 'import svmselect.machine._native' 2>/dev/null || \
+		echo "Note: the C++ extension did not build, NumPy stands in. SVMSELECT_REQUIRE_NATIVE=1 make install says why."
+	@touch $@
+
+# What the marked tests need besides; torch is left to the user (.ci/run names the version).
+install-all: .venv/installed-all
+
+.venv/installed-all: .venv/installed
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[dev,cluster,diagnostics,papers]"
+	@touch $@
+
+demo: install
+	$(BIN)/python examples/breast_cancer.py
+
+test: install
+	$(ONE_THREAD) $(BIN)/pytest -n $(WORKERS) -m "not ($(MARKED))"
+
+test-all: test-marked test-oldest
+
+test-marked: install-all
+	$(ONE_THREAD) $(BIN)/pytest -n $(WORKERS) -m "$(MARKED)"
+
+# The plain tests against the lower bounds in pyproject.toml.
+test-oldest: .venv-oldest/installed
+	$(ONE_THREAD) .venv-oldest/bin/pytest -n $(WORKERS) -m "not ($(MARKED))"
+
+.venv-oldest/installed: $(SOURCES) tools/oldest.py
+	test -x .venv-oldest/bin/python || $(PYTHON_OLDEST) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --upgrade pip
+	.venv-oldest/bin/python tools/oldest.py > .venv-oldest/constraints.txt
+	.venv-oldest/bin/python -m pip install --quiet --constraint .venv-oldest/constraints.txt \
+		--config-settings build-dir=build/oldest --editable ".[test]"
+	@touch $@
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: install
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: install
+	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+clean:
+	rm -rf .venv .venv-oldest build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache

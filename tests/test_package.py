@@ -1,0 +1,75 @@
+"""The package as a whole: lazy names, the stub, what importing costs, and one version."""
+
+import ast
+import importlib.metadata
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import svmselect
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "svmselect"
+HEAVY = ["sklearn", "pandas", "torch", "matplotlib", "scipy.optimize"]
+
+
+def loaded_by(statement: str) -> set[str]:
+    """The modules loaded after running the statement in a fresh interpreter."""
+    code = f"{statement}; import sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize("name", svmselect.__all__)
+def test_every_public_name_loads(name: str) -> None:
+    assert getattr(svmselect, name) is not None
+    assert name in dir(svmselect)
+
+
+def test_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
+        _ = svmselect.no_such_name
+
+
+def test_public_names_are_loaded_when_used() -> None:
+    assert "svmselect.kernels" not in loaded_by("import svmselect")
+    assert "svmselect.kernels" in loaded_by("from svmselect import kernels")
+
+
+@pytest.mark.parametrize(
+    "statement", ["import svmselect", "from svmselect import kernels, machine"]
+)
+def test_import_loads_nothing_heavy(statement: str) -> None:
+    assert not loaded_by(statement) & set(HEAVY)
+
+
+def test_stub_matches_the_lazy_table() -> None:
+    stub = ast.parse((SOURCE / "__init__.pyi").read_text())
+    imported = {}
+    listed = None
+    for node in stub.body:
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                assert alias.asname == alias.name, "a stub re-exports with `import x as x`"
+                is_module = node.module == "svmselect"
+                imported[alias.name] = f"svmselect.{alias.name}" if is_module else node.module
+        elif isinstance(node, ast.Assign):
+            listed = ast.literal_eval(node.value)
+    assert imported == svmselect._LAZY
+    assert listed == svmselect.__all__
+
+
+def test_package_is_marked_as_typed() -> None:
+    assert (SOURCE / "py.typed").exists()
+
+
+def test_extension_is_built() -> None:
+    pytest.importorskip("svmselect.machine._native")
+
+
+def test_one_version_everywhere() -> None:
+    assert importlib.metadata.version("svmselect") == svmselect.__version__
+    assert f"\nversion: {svmselect.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"## [{svmselect.__version__}]" in (ROOT / "CHANGELOG.md").read_text()
