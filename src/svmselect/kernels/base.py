@@ -1,0 +1,365 @@
+"""What a kernel is, and how kernels add and multiply."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import fsum, prod
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..data import check_matrix
+from .tiles import Array, Block, tiles
+
+
+class Kernel(ABC):
+    """An immutable positive definite function k(x, z) with positive parameters.
+
+    ``theta`` is the vector of the logarithms of the parameters, in the order in which the
+    expression is written; ``names`` names them. Kernels add and multiply, and a number in such
+    an expression becomes a ``Constant``.
+    """
+
+    __array_ufunc__ = None  # so that numpy scalars leave `2.0 * kernel` to us
+
+    stationary: bool
+    """Whether k(x, z) depends on x - z alone."""
+    needs_scaling: bool
+    """Whether the inputs should be standardised first."""
+
+    @abstractmethod
+    def leaves(self) -> Iterator[Kernel]:
+        """Yield the elementary kernels of the expression, left to right."""
+
+    @property
+    @abstractmethod
+    def theta(self) -> Array:
+        """Logarithms of the parameters."""
+
+    @property
+    @abstractmethod
+    def bounds(self) -> Array:
+        """Default box for a search, (p, 2), in the coordinates of ``theta``."""
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """One unique name for each entry of ``theta``."""
+
+    @abstractmethod
+    def at(self, theta: ArrayLike) -> Kernel:
+        """Give the same expression with other parameters; ``k.at(k.theta) == k`` exactly."""
+
+    @abstractmethod
+    def block(self, X: Array, Z: Array | None) -> Block:
+        """Bind to checked rows (``Z`` None: the same rows twice)."""
+
+    @abstractmethod
+    def _diag(self, X: Array) -> Array: ...
+
+    def additive_constant(self) -> float:
+        """Sum of the ``Constant`` terms that the expression adds (0.0 if none).
+
+        With an unpenalised intercept such a term does not change the machine, only k(x, x). The
+        constant inside a ``Polynomial`` is not counted: it is part of that kernel's form.
+        """
+        return 0.0
+
+    @property
+    def scalar(self) -> float | None:
+        """The value of a kernel that is the same everywhere, else None."""
+        return None
+
+    def __call__(self, X: ArrayLike, Z: ArrayLike | None = None, *, out: Array | None = None) -> Array:
+        """Gram matrix k(x_i, z_j), exactly symmetric if ``Z`` is None; O(n m d).
+
+        ``out``, an (n, m) float64 array, receives the result if given.
+        """
+        A, B = _rows(X, Z)
+        n, m = len(A), len(A if B is None else B)
+        K = np.empty((n, m)) if out is None else _receiver(out, (n, m))
+        with np.errstate(over="ignore", under="ignore"):
+            block = self.block(A, B)
+            for rows, cols in tiles(n, m, B is None):
+                tile = np.empty((rows.stop - rows.start, cols.stop - cols.start))
+                block.fill(rows, cols, tile)
+                if B is None and rows == cols:
+                    # A matrix product need not round (i, j) and (j, i) alike.
+                    lower = np.tril_indices(len(tile), -1)
+                    tile[lower] = tile.T[lower]
+                elif B is None:
+                    K[cols, rows] = tile.T
+                K[rows, cols] = tile
+            if B is None:
+                np.fill_diagonal(K, self._diag(A))
+        return K
+
+    def diag(self, X: ArrayLike) -> Array:
+        """Vector of k(x_i, x_i); O(n d)."""
+        return self._diag(_rows(X, None)[0])
+
+    def pullback(
+        self, X: ArrayLike, G: ArrayLike, Z: ArrayLike | None = None, K: ArrayLike | None = None
+    ) -> Array:
+        """Vector of sum_ij G_ij dK_ij/dtheta, for K = k(X, Z); O(n m d) time, O(n d) memory.
+
+        ``G`` is (n, m) and need not be symmetric. ``K`` may hold the matrix k(X, Z) if it is
+        known already; it spares the exponentials.
+        """
+        A, B = _rows(X, Z)
+        n, m = len(A), len(A if B is None else B)
+        cotangent = _matrix(G, "G", (n, m))
+        values = None if K is None else _matrix(K, "K", (n, m))
+        total = np.zeros(len(self.theta))
+        with np.errstate(over="ignore", under="ignore"):
+            block = self.block(A, B)
+            for rows, cols in tiles(n, m, B is None):
+                tile = cotangent[rows, cols]
+                if B is None and rows != cols:
+                    tile = tile + cotangent[cols, rows].T
+                known = None if values is None else values[rows, cols]
+                total += block.pull(rows, cols, np.ascontiguousarray(tile), known)
+        return total
+
+    def __add__(self, other: Kernel | float) -> Kernel:
+        right = _lift(other)
+        return NotImplemented if right is None else Sum((*_parts(self, Sum), *_parts(right, Sum)))
+
+    def __radd__(self, other: Kernel | float) -> Kernel:
+        left = _lift(other)
+        return NotImplemented if left is None else left + self
+
+    def __mul__(self, other: Kernel | float) -> Kernel:
+        right = _lift(other)
+        if right is None:
+            return NotImplemented
+        return Product((*_parts(self, Product), *_parts(right, Product)))
+
+    def __rmul__(self, other: Kernel | float) -> Kernel:
+        left = _lift(other)
+        return NotImplemented if left is None else left * self
+
+
+@dataclass(frozen=True, repr=False)
+class Composite(Kernel):
+    """A kernel made of kernels; the parts keep the order in which they were written."""
+
+    parts: tuple[Kernel, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", tuple(self.parts))
+        if not self.parts or not all(isinstance(part, Kernel) for part in self.parts):
+            raise ValueError(
+                f"{type(self).__name__} needs a non-empty tuple of kernels, got {self.parts!r}; "
+                "write the expression with + and * instead"
+            )
+
+    @property
+    def stationary(self) -> bool:  # type: ignore[override]
+        return all(part.stationary for part in self.parts)
+
+    @property
+    def needs_scaling(self) -> bool:  # type: ignore[override]
+        return any(part.needs_scaling for part in self.parts)
+
+    def leaves(self) -> Iterator[Kernel]:
+        for part in self.parts:
+            yield from part.leaves()
+
+    @property
+    def theta(self) -> Array:
+        return np.concatenate([part.theta for part in self.parts])
+
+    @property
+    def bounds(self) -> Array:
+        return np.concatenate([part.bounds for part in self.parts])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        seen: Counter[str] = Counter()
+        names: list[str] = []
+        for leaf in self.leaves():
+            for_leaf = leaf.names
+            kind = for_leaf[0].partition(".")[0]
+            seen[kind] += 1
+            prefix = kind if seen[kind] == 1 else f"{kind}_{seen[kind]}"
+            names.extend(prefix + name[len(kind) :] for name in for_leaf)
+        return tuple(names)
+
+    def at(self, theta: ArrayLike) -> Kernel:
+        values = check_theta(theta, self)
+        ends = np.cumsum([len(part.theta) for part in self.parts])[:-1]
+        pieces = np.split(values, ends)
+        return type(self)(tuple(p.at(v) for p, v in zip(self.parts, pieces, strict=True)))
+
+
+class Sum(Composite):
+    """k = k_1 + k_2 + ..."""
+
+    def block(self, X: Array, Z: Array | None) -> Block:
+        return _SumBlock(self.parts, tuple(part.block(X, Z) for part in self.parts))
+
+    def _diag(self, X: Array) -> Array:
+        return np.sum([part._diag(X) for part in self.parts], axis=0)
+
+    def additive_constant(self) -> float:
+        return fsum(part.additive_constant() for part in self.parts)
+
+    def __repr__(self) -> str:
+        return " + ".join(map(repr, self.parts))
+
+
+class Product(Composite):
+    """k = k_1 * k_2 * ..."""
+
+    def block(self, X: Array, Z: Array | None) -> Block:
+        return _ProductBlock(self.parts, tuple(part.block(X, Z) for part in self.parts))
+
+    def _diag(self, X: Array) -> Array:
+        return np.prod([part._diag(X) for part in self.parts], axis=0)
+
+    def additive_constant(self) -> float:
+        return prod(part.additive_constant() for part in self.parts)
+
+    def __repr__(self) -> str:
+        return " * ".join(f"({p!r})" if isinstance(p, Sum) else repr(p) for p in self.parts)
+
+
+class _CompositeBlock(Block):
+    """Constants are numbers here; only the other parts need a tile."""
+
+    def __init__(self, parts: tuple[Kernel, ...], blocks: tuple[Block, ...]) -> None:
+        self.blocks = blocks
+        self.scalars = [part.scalar for part in parts]
+        self.varying = [b for b, s in zip(blocks, self.scalars, strict=True) if s is None]
+
+    def known(self) -> list[float]:
+        return [s for s in self.scalars if s is not None]
+
+
+class _SumBlock(_CompositeBlock):
+    def fill(self, rows: slice, cols: slice, out: Array) -> None:
+        if not self.varying:
+            out.fill(fsum(self.known()))
+            return
+        self.varying[0].fill(rows, cols, out)
+        for block in self.varying[1:]:
+            scratch = np.empty_like(out)
+            block.fill(rows, cols, scratch)
+            out += scratch
+        if constant := fsum(self.known()):
+            out += constant
+
+    def pull(self, rows: slice, cols: slice, G: Array, K: Array | None) -> Array:
+        rest = None
+        if K is not None and len(self.varying) == 1:
+            constant = fsum(self.known())
+            rest = K - constant
+            # Beside a much larger constant the difference has lost its digits: compute afresh.
+            if constant > 1e3 * np.abs(rest).max():
+                rest = None
+        return np.concatenate(
+            [
+                b.pull(rows, cols, G, rest) if s is None else np.array([s * G.sum()])
+                for b, s in zip(self.blocks, self.scalars, strict=True)
+            ]
+        )
+
+
+class _ProductBlock(_CompositeBlock):
+    def fill(self, rows: slice, cols: slice, out: Array) -> None:
+        factor = prod(self.known())
+        if not self.varying:
+            out.fill(factor)
+            return
+        self.varying[0].fill(rows, cols, out)
+        for block in self.varying[1:]:
+            scratch = np.empty_like(out)
+            block.fill(rows, cols, scratch)
+            out *= scratch
+        if factor != 1.0:
+            out *= factor
+
+    def pull(self, rows: slice, cols: slice, G: Array, K: Array | None) -> Array:
+        factor = prod(self.known())
+        if K is not None and len(self.varying) == 1:
+            values = [K / factor]
+        else:
+            values = [np.empty_like(G) for _ in self.varying]
+            for block, tile in zip(self.varying, values, strict=True):
+                block.fill(rows, cols, tile)
+        scaled = factor * G
+        # d/dlog c of c * rest is the product itself, the same number for every constant factor.
+        whole = float(np.sum(_times(scaled, values))) if self.known() else 0.0
+        pulled: list[Array] = []
+        varying = 0
+        for block, scalar in zip(self.blocks, self.scalars, strict=True):
+            if scalar is not None:
+                pulled.append(np.array([whole]))
+                continue
+            others = values[:varying] + values[varying + 1 :]
+            pulled.append(block.pull(rows, cols, _times(scaled, others), values[varying]))
+            varying += 1
+        return np.concatenate(pulled)
+
+
+def _times(G: Array, values: list[Array]) -> Array:
+    result = G
+    for value in values:
+        result = result * value
+    return result
+
+
+def check_theta(theta: ArrayLike, kernel: Kernel) -> Array:
+    """Give ``theta`` as a vector if it fits the kernel."""
+    values = np.asarray(theta, dtype=np.float64)
+    expected = len(kernel.theta)
+    if values.shape != (expected,):
+        raise ValueError(
+            f"theta has shape {values.shape}, but {kernel!r} has {expected} parameters; "
+            f"give the logarithms of {', '.join(kernel.names)}, in this order"
+        )
+    return values
+
+
+def _rows(X: ArrayLike, Z: ArrayLike | None) -> tuple[Array, Array | None]:
+    A = check_matrix(X, "X")[0]
+    if Z is None or Z is X:
+        return A, None
+    B = check_matrix(Z, "Z")[0]
+    if A.shape[1] != B.shape[1]:
+        raise ValueError(
+            f"X has {A.shape[1]} columns and Z has {B.shape[1]}; "
+            "both need the same inputs in the same order"
+        )
+    return A, B
+
+
+def _matrix(values: ArrayLike, name: str, shape: tuple[int, int]) -> Array:
+    matrix = np.asarray(values, dtype=np.float64)
+    if matrix.shape != shape:
+        raise ValueError(f"{name} has shape {matrix.shape}; it must be {shape}, as k(X, Z) is")
+    return matrix
+
+
+def _receiver(out: Array, shape: tuple[int, int]) -> Array:
+    if out.shape != shape or out.dtype != np.float64:
+        raise ValueError(f"out is {out.dtype} of shape {out.shape}; it must be float64, {shape}")
+    return out
+
+
+def _parts(kernel: Kernel, kind: type[Composite]) -> tuple[Kernel, ...]:
+    return kernel.parts if isinstance(kernel, kind) else (kernel,)
+
+
+def _lift(value: Any) -> Kernel | None:
+    from .constant import Constant  # a kernel like the others: it imports this file
+
+    if isinstance(value, Kernel):
+        return value
+    return Constant(float(value)) if isinstance(value, Real) else None

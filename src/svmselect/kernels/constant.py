@@ -1,0 +1,50 @@
+"""The constant kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from .leaf import Leaf
+from .tiles import Array, Block
+
+
+@dataclass(frozen=True, repr=False)
+class Constant(Leaf):
+    """Constant kernel, k(x, z) = value.
+
+    As a factor it is the variance of the latent function; as a term it is the prior variance of
+    a penalised offset.
+    """
+
+    value: float = 1.0
+
+    stationary = True
+    needs_scaling = False
+    box: ClassVar[dict[str, tuple[float, float]]] = {"value": (1e-4, 1e4)}
+
+    @property
+    def scalar(self) -> float:
+        return self.value
+
+    def additive_constant(self) -> float:
+        return self.value
+
+    def _diag(self, X: Array) -> Array:
+        return np.full(len(X), self.value)
+
+    def block(self, X: Array, Z: Array | None) -> Block:
+        return _ConstantBlock(self.value)
+
+
+class _ConstantBlock(Block):
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def fill(self, rows: slice, cols: slice, out: Array) -> None:
+        out.fill(self.value)
+
+    def pull(self, rows: slice, cols: slice, G: Array, K: Array | None) -> Array:
+        return np.array([self.value * G.sum()])

@@ -1,0 +1,32 @@
+"""The Gaussian kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .leaf import LengthScale, Stationary
+from .tiles import Array
+
+
+@dataclass(frozen=True, repr=False)
+class RBF(Stationary):
+    """Gaussian kernel, k(x, z) = exp(-sum_a (x_a - z_a)^2 / (2 l_a^2)).
+
+    One length scale for all inputs, or a vector with one for each (automatic relevance
+    determination). In terms of ``gamma`` as others write it, gamma_a = 1 / (2 l_a^2).
+    """
+
+    length_scale: LengthScale = 1.0
+
+    def profile(self, s: Array) -> None:
+        s *= -0.5
+        np.exp(s, out=s)
+
+    def slope(self, s: Array, K: Array | None) -> None:
+        # -2 d/ds exp(-s/2) is the kernel itself.
+        if K is None:
+            self.profile(s)
+        else:
+            s[...] = K
