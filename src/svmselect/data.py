@@ -198,7 +198,9 @@ def stratified_folds(
     rng = np.random.default_rng(random_state)
     if groups is None:
         # Class after class, dealt like cards: the deal goes on where the class before it ended.
-        order = np.concatenate([rng.permutation(np.flatnonzero(codes == c)) for c in range(len(counts))])
+        order = np.concatenate(
+            [rng.permutation(np.flatnonzero(codes == c)) for c in range(len(counts))]
+        )
         fold = np.empty(n, dtype=np.intp)
         fold[order] = rng.permutation(k)[np.arange(n) % k]
     else:
@@ -284,7 +286,7 @@ def _column(column: int, names: tuple[str, ...] | None) -> str:
 
 def _missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
     if labels.dtype.kind in "fc":
-        return ~np.isfinite(labels)
+        return np.asarray(~np.isfinite(labels), dtype=np.bool_)
     if labels.dtype.kind != "O":
         return np.zeros(labels.shape, dtype=np.bool_)
     return np.array(

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..data import check_matrix
-from .tiles import Array, Block, tiles
+from .combine import ProductBlock, SumBlock
+from .tiles import Array, Block, mirror, tiles
 
 
 class Kernel(ABC):
@@ -75,7 +76,9 @@ class Kernel(ABC):
         """The value of a kernel that is the same everywhere, else None."""
         return None
 
-    def __call__(self, X: ArrayLike, Z: ArrayLike | None = None, *, out: Array | None = None) -> Array:
+    def __call__(
+        self, X: ArrayLike, Z: ArrayLike | None = None, *, out: Array | None = None
+    ) -> Array:
         """Gram matrix k(x_i, z_j), exactly symmetric if ``Z`` is None; O(n m d).
 
         ``out``, an (n, m) float64 array, receives the result if given.
@@ -90,8 +93,7 @@ class Kernel(ABC):
                 block.fill(rows, cols, tile)
                 if B is None and rows == cols:
                     # A matrix product need not round (i, j) and (j, i) alike.
-                    lower = np.tril_indices(len(tile), -1)
-                    tile[lower] = tile.T[lower]
+                    mirror(tile)
                 elif B is None:
                     K[cols, rows] = tile.T
                 K[rows, cols] = tile
@@ -197,15 +199,19 @@ class Composite(Kernel):
         pieces = np.split(values, ends)
         return type(self)(tuple(p.at(v) for p, v in zip(self.parts, pieces, strict=True)))
 
+    def _bind(self, X: Array, Z: Array | None) -> tuple[list[Block], list[float | None]]:
+        return [part.block(X, Z) for part in self.parts], [part.scalar for part in self.parts]
+
 
 class Sum(Composite):
     """k = k_1 + k_2 + ..."""
 
     def block(self, X: Array, Z: Array | None) -> Block:
-        return _SumBlock(self.parts, tuple(part.block(X, Z) for part in self.parts))
+        return SumBlock(*self._bind(X, Z))
 
     def _diag(self, X: Array) -> Array:
-        return np.sum([part._diag(X) for part in self.parts], axis=0)
+        total: Array = np.sum(np.array([part._diag(X) for part in self.parts]), axis=0)
+        return total
 
     def additive_constant(self) -> float:
         return fsum(part.additive_constant() for part in self.parts)
@@ -218,101 +224,17 @@ class Product(Composite):
     """k = k_1 * k_2 * ..."""
 
     def block(self, X: Array, Z: Array | None) -> Block:
-        return _ProductBlock(self.parts, tuple(part.block(X, Z) for part in self.parts))
+        return ProductBlock(*self._bind(X, Z))
 
     def _diag(self, X: Array) -> Array:
-        return np.prod([part._diag(X) for part in self.parts], axis=0)
+        total: Array = np.prod(np.array([part._diag(X) for part in self.parts]), axis=0)
+        return total
 
     def additive_constant(self) -> float:
         return prod(part.additive_constant() for part in self.parts)
 
     def __repr__(self) -> str:
         return " * ".join(f"({p!r})" if isinstance(p, Sum) else repr(p) for p in self.parts)
-
-
-class _CompositeBlock(Block):
-    """Constants are numbers here; only the other parts need a tile."""
-
-    def __init__(self, parts: tuple[Kernel, ...], blocks: tuple[Block, ...]) -> None:
-        self.blocks = blocks
-        self.scalars = [part.scalar for part in parts]
-        self.varying = [b for b, s in zip(blocks, self.scalars, strict=True) if s is None]
-
-    def known(self) -> list[float]:
-        return [s for s in self.scalars if s is not None]
-
-
-class _SumBlock(_CompositeBlock):
-    def fill(self, rows: slice, cols: slice, out: Array) -> None:
-        if not self.varying:
-            out.fill(fsum(self.known()))
-            return
-        self.varying[0].fill(rows, cols, out)
-        for block in self.varying[1:]:
-            scratch = np.empty_like(out)
-            block.fill(rows, cols, scratch)
-            out += scratch
-        if constant := fsum(self.known()):
-            out += constant
-
-    def pull(self, rows: slice, cols: slice, G: Array, K: Array | None) -> Array:
-        rest = None
-        if K is not None and len(self.varying) == 1:
-            constant = fsum(self.known())
-            rest = K - constant
-            # Beside a much larger constant the difference has lost its digits: compute afresh.
-            if constant > 1e3 * np.abs(rest).max():
-                rest = None
-        return np.concatenate(
-            [
-                b.pull(rows, cols, G, rest) if s is None else np.array([s * G.sum()])
-                for b, s in zip(self.blocks, self.scalars, strict=True)
-            ]
-        )
-
-
-class _ProductBlock(_CompositeBlock):
-    def fill(self, rows: slice, cols: slice, out: Array) -> None:
-        factor = prod(self.known())
-        if not self.varying:
-            out.fill(factor)
-            return
-        self.varying[0].fill(rows, cols, out)
-        for block in self.varying[1:]:
-            scratch = np.empty_like(out)
-            block.fill(rows, cols, scratch)
-            out *= scratch
-        if factor != 1.0:
-            out *= factor
-
-    def pull(self, rows: slice, cols: slice, G: Array, K: Array | None) -> Array:
-        factor = prod(self.known())
-        if K is not None and len(self.varying) == 1:
-            values = [K / factor]
-        else:
-            values = [np.empty_like(G) for _ in self.varying]
-            for block, tile in zip(self.varying, values, strict=True):
-                block.fill(rows, cols, tile)
-        scaled = factor * G
-        # d/dlog c of c * rest is the product itself, the same number for every constant factor.
-        whole = float(np.sum(_times(scaled, values))) if self.known() else 0.0
-        pulled: list[Array] = []
-        varying = 0
-        for block, scalar in zip(self.blocks, self.scalars, strict=True):
-            if scalar is not None:
-                pulled.append(np.array([whole]))
-                continue
-            others = values[:varying] + values[varying + 1 :]
-            pulled.append(block.pull(rows, cols, _times(scaled, others), values[varying]))
-            varying += 1
-        return np.concatenate(pulled)
-
-
-def _times(G: Array, values: list[Array]) -> Array:
-    result = G
-    for value in values:
-        result = result * value
-    return result
 
 
 def check_theta(theta: ArrayLike, kernel: Kernel) -> Array:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import fields, replace
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .base import Kernel, check_theta
-from .tiles import Array, Block, Distances
-
-LengthScale: TypeAlias = float | Sequence[float]
+from .tiles import Array
 
 
 class Leaf(Kernel):
@@ -35,12 +33,16 @@ class Leaf(Kernel):
 
     @property
     def theta(self) -> Array:
-        return np.log(np.concatenate([np.atleast_1d(getattr(self, name)) for name in self.box]))
+        return np.log(self._values())
+
+    def _values(self) -> Array:
+        parts = [np.atleast_1d(getattr(self, name)) for name in self.box]
+        return np.concatenate(parts, dtype=np.float64)
 
     @property
     def bounds(self) -> Array:
         rows = [self.box[n] for n in self.box for _ in np.atleast_1d(getattr(self, n))]
-        return np.log(np.array(rows))
+        return np.log(np.array(rows, dtype=np.float64))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -57,8 +59,7 @@ class Leaf(Kernel):
         with np.errstate(over="ignore", under="ignore"):
             natural = np.exp(values)
         # exp(log v) need not be v: an unchanged coordinate keeps its value to the last bit.
-        present = np.concatenate([np.atleast_1d(getattr(self, name)) for name in self.box])
-        natural = np.where(values == self.theta, present, natural)
+        natural = np.where(values == self.theta, self._values(), natural)
         changes: dict[str, Any] = {}
         start = 0
         for name in self.box:
@@ -79,62 +80,6 @@ class Leaf(Kernel):
 
     def _label(self, name: str) -> str:
         return f"{name} of {type(self).__name__}"
-
-
-class Stationary(Leaf):
-    """k(x, z) = f(s), s = sum_a (x_a - z_a)^2 / l_a^2; one length scale, or one for each input.
-
-    A subclass gives f and its slope, both in place on a tile of s. Since
-    dk/dlog l_a = -2 f'(s) (x_a - z_a)^2 / l_a^2, the sum over pairs against any weights is two
-    matrix products for all inputs together.
-    """
-
-    stationary = True
-    needs_scaling = True
-    box: ClassVar[dict[str, tuple[float, float]]] = {"length_scale": (1e-3, 1e4)}
-    per_input: ClassVar[frozenset[str]] = frozenset({"length_scale"})
-
-    length_scale: LengthScale
-
-    def profile(self, s: Array) -> None:
-        """Replace s by f(s)."""
-        raise NotImplementedError
-
-    def slope(self, s: Array, K: Array | None) -> None:
-        """Replace s by -2 f'(s); ``K`` is f(s) if known. Any finite value does where s = 0."""
-        raise NotImplementedError
-
-    def _diag(self, X: Array) -> Array:
-        return np.ones(len(X))
-
-    def block(self, X: Array, Z: Array | None) -> Block:
-        length_scale = np.asarray(self.length_scale)
-        if length_scale.ndim and len(length_scale) != X.shape[1]:
-            raise ValueError(
-                f"{self._label('length_scale')} has {len(length_scale)} entries but the data have "
-                f"{X.shape[1]} columns; give one for each column, or one number for all"
-            )
-        return _StationaryBlock(self, Distances.of(X, Z, length_scale))
-
-
-class _StationaryBlock(Block):
-    def __init__(self, kernel: Stationary, distances: Distances) -> None:
-        self.kernel = kernel
-        self.distances = distances
-
-    def fill(self, rows: slice, cols: slice, out: Array) -> None:
-        self.distances.fill(rows, cols, out)
-        self.kernel.profile(out)
-
-    def pull(self, rows: slice, cols: slice, G: Array, K: Array | None) -> Array:
-        s = np.empty_like(G)
-        pairs = self.distances.fill(rows, cols, s)
-        V = s.copy()
-        self.kernel.slope(V, K)
-        V *= G
-        if isinstance(self.kernel.length_scale, float):
-            return np.array([np.vdot(V, s)])
-        return self.distances.contract(rows, cols, V, pairs)
 
 
 def positive(value: Any, label: str, vector: bool) -> float | tuple[float, ...]:

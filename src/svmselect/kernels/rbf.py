@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .leaf import LengthScale, Stationary
+from .stationary import LengthScale, Stationary
 from .tiles import Array
 
 

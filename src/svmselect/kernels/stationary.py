@@ -1,0 +1,70 @@
+"""Kernels of a scaled distance: what RBF and Matern share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+
+from .leaf import Leaf
+from .tiles import Array, Block, Distances
+
+LengthScale: TypeAlias = float | Sequence[float]
+
+
+class Stationary(Leaf):
+    """k(x, z) = f(s), s = sum_a (x_a - z_a)^2 / l_a^2; one length scale, or one for each input.
+
+    A subclass gives f and its slope, both in place on a tile of s. Since
+    dk/dlog l_a = -2 f'(s) (x_a - z_a)^2 / l_a^2, the sum over pairs against any weights is two
+    matrix products for all inputs together.
+    """
+
+    stationary = True
+    needs_scaling = True
+    box: ClassVar[dict[str, tuple[float, float]]] = {"length_scale": (1e-3, 1e4)}
+    per_input: ClassVar[frozenset[str]] = frozenset({"length_scale"})
+
+    length_scale: LengthScale
+
+    @abstractmethod
+    def profile(self, s: Array) -> None:
+        """Replace s by f(s)."""
+
+    @abstractmethod
+    def slope(self, s: Array, K: Array | None) -> None:
+        """Replace s by -2 f'(s); ``K`` is f(s) if known. Any finite value does where s = 0."""
+
+    def _diag(self, X: Array) -> Array:
+        return np.ones(len(X))
+
+    def block(self, X: Array, Z: Array | None) -> Block:
+        length_scale = np.asarray(self.length_scale)
+        if length_scale.ndim and len(length_scale) != X.shape[1]:
+            raise ValueError(
+                f"{self._label('length_scale')} has {len(length_scale)} entries but the data have "
+                f"{X.shape[1]} columns; give one for each column, or one number for all"
+            )
+        return _StationaryBlock(self, Distances.of(X, Z, length_scale))
+
+
+class _StationaryBlock(Block):
+    def __init__(self, kernel: Stationary, distances: Distances) -> None:
+        self.kernel = kernel
+        self.distances = distances
+
+    def fill(self, rows: slice, cols: slice, out: Array) -> None:
+        self.distances.fill(rows, cols, out)
+        self.kernel.profile(out)
+
+    def pull(self, rows: slice, cols: slice, G: Array, K: Array | None) -> Array:
+        s = np.empty_like(G)
+        pairs = self.distances.fill(rows, cols, s)
+        V = s.copy()
+        self.kernel.slope(V, K)
+        V *= G
+        if isinstance(self.kernel.length_scale, float):
+            return np.array([np.vdot(V, s)])
+        return self.distances.contract(rows, cols, V, pairs)
