@@ -11,8 +11,8 @@ import pytest
 def test_missing_package():
     pytest.importorskip("no_such_package")
 
-def test_missing_data():
-    pytest.skip("no data folder: set SVMSELECT_DATA to one")
+def test_missing_data(data_dir):
+    raise AssertionError
 
 @pytest.mark.xfail
 def test_expected_failure():
@@ -29,7 +29,8 @@ def run_suite(folder: Path, no_skip: str) -> str:
     (folder / "conftest.py").write_text(Path(__file__).with_name("conftest.py").read_text())
     (folder / "test_suite.py").write_text(SUITE)
     (folder / "test_module.py").write_text(MODULE)
-    environment = {**os.environ, "SVMSELECT_NO_SKIP": no_skip, "PYTEST_ADDOPTS": ""}
+    environment = {**os.environ, "SVMSELECT_NO_SKIP": no_skip}
+    environment["SVMSELECT_DATA"] = str(folder / "absent")
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist"]
     command += ["--continue-on-collection-errors", "."]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
