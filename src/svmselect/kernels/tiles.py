@@ -62,6 +62,9 @@ class Distances:
     negative.
     """
 
+    X: Array
+    Z: Array
+    length_scale: Array
     A: Array
     B: Array
     left: Array
@@ -71,7 +74,7 @@ class Distances:
     symmetric: bool
 
     @classmethod
-    def of(cls, X: Array, Z: Array | None, length_scale: float | Array) -> Distances:
+    def of(cls, X: Array, Z: Array | None, length_scale: Array) -> Distances:
         """Centre on the mean of the columns, divide by the length scales, prepare the product."""
         reference = X if Z is None else Z
         centre = (reference / max(len(reference), 1)).sum(axis=0)
@@ -81,7 +84,7 @@ class Distances:
         b2 = a2 if Z is None else np.einsum("ij,ij->i", B, B)
         left = np.column_stack((-2.0 * A, a2, np.ones(len(A))))
         right = np.column_stack((B, np.ones(len(B)), b2))
-        return cls(A, B, left, right, a2, b2, symmetric=Z is None)
+        return cls(X, reference, length_scale, A, B, left, right, a2, b2, symmetric=Z is None)
 
     def fill(self, rows: slice, cols: slice, out: Array) -> Pairs | None:
         """Write the tile of squared distances; give the pairs that were recomputed, if any."""
@@ -102,17 +105,21 @@ class Distances:
         return pairs
 
     def differences(self, rows: slice, cols: slice, pairs: Pairs) -> Iterator[tuple[slice, Array]]:
-        """Squared coordinate differences of pairs, in chunks of bounded memory."""
-        A, B = self.A[rows], self.B[cols]
+        """Squared scaled differences of the inputs of pairs, in chunks of bounded memory.
+
+        Of the inputs as they came: one distant row moves the centre, and subtracting a large
+        centre rounds the small differences away.
+        """
+        X, Z = self.X[rows], self.Z[cols]
         i, j = pairs
-        step = max(1, 2**19 // max(A.shape[1], 1))
+        step = max(1, 2**19 // max(X.shape[1], 1))
         for start in range(0, len(i), step):
             part = slice(start, start + step)
-            D = A[i[part]] - B[j[part]]
+            D = _scaled(X[i[part]], Z[j[part]], self.length_scale)
             yield part, np.multiply(D, D, out=D)
 
     def contract(self, rows: slice, cols: slice, V: Array, pairs: Pairs | None) -> Array:
-        """Sum_ij V_ij (a_i - b_j)^2, coordinate by coordinate; overwrites ``V`` at the pairs."""
+        """Sum_ij V_ij (a_i - b_j)^2, coordinate by coordinate; overwrites ``V``."""
         A, B = self.A[rows], self.B[cols]
         total = np.zeros(A.shape[1])
         if pairs is not None:
@@ -121,13 +128,15 @@ class Distances:
             for part, D2 in self.differences(rows, cols, pairs):
                 total += weights[part] @ D2
             V[pairs] = 0.0
+        if self.symmetric and rows == cols:
+            np.fill_diagonal(V, 0.0)
         total += V.sum(axis=1) @ (A * A)
         total += V.sum(axis=0) @ (B * B)
         total -= 2.0 * np.einsum("ij,ij->j", A, V @ B)
         return total
 
 
-def _scaled(X: Array, centre: Array, length_scale: float | Array) -> Array:
-    A = X - centre
+def _scaled(X: Array, origin: Array, length_scale: Array) -> Array:
+    A = X - origin
     A /= length_scale
     return np.clip(A, -_LARGEST, _LARGEST, out=A)
