@@ -48,7 +48,9 @@ PEERS = [
 ]
 
 
-@pytest.mark.parametrize(("kernel", "scalar"), LOOPS, ids=lambda v: repr(v))
+@pytest.mark.parametrize(
+    ("kernel", "scalar"), LOOPS, ids=lambda v: repr(v) if isinstance(v, Kernel) else "loop"
+)
 def test_gram_against_loops(kernel: Kernel, scalar: Scalar) -> None:
     rng = np.random.default_rng(0)
     X, Z = rng.normal(size=(13, 2)), rng.normal(size=(9, 2))

@@ -1,0 +1,290 @@
+"""Exact solutions of a quadratic program over a box, the form of every dual in this library.
+
+    minimise 1/2 b'(K + diag(ridge)) b - target'b,   lower <= b <= upper,   [sum(b) = total]
+
+Three methods take turns, each handing its best guess of the active sets to the next:
+
+1. working-set descent (compiled) to a loose tolerance;
+2. block pivoting on the active sets (compiled), which ends with an exact answer or says it cycles;
+   then descent goes on to a tenth of the tolerance, and so forth;
+3. where descent has spent its steps, an interior-point method finds the sets.
+
+A warm start skips straight to 2. Cost: O(n) a step of 1, O(|F|^3 + n |F|) a round of 2.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from types import ModuleType
+
+import numpy as np
+from scipy.linalg import cho_solve, lapack
+
+from svmselect.machine import reference
+from svmselect.machine.interior import interior_point
+from svmselect.machine.reference import ABSENT, AT_LOWER, AT_UPPER, EXACT, FREE, NO_FREE, PARKED
+from svmselect.types import OK, Array, IntArray, Status
+
+_FIRST_TOLERANCE, _LAST_TOLERANCE = 1e-1, 1e-10
+_PIVOT_TOLERANCE = 1e-12
+_ROUNDS, _PATIENCE = 40, 3
+
+
+@cache
+def backend() -> ModuleType:
+    """Return the compiled functions, or their NumPy twins with one warning."""
+    try:
+        from svmselect.machine import _native  # type: ignore[attr-defined,unused-ignore]
+    except ImportError:
+        warnings.warn(
+            "svmselect was installed without its compiled extension; the NumPy reference is used "
+            "instead, which is many times slower. Reinstall with a C++ compiler at hand.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return reference
+    from scipy.linalg import cython_lapack
+
+    routines = cython_lapack.__pyx_capi__
+    native: ModuleType = _native
+    native.use_lapack(routines["dpotrf"], routines["dpotrs"], routines["dpstrf"])
+    return native
+
+
+@dataclass(frozen=True)
+class BoxQP:
+    """The program: K symmetric positive semi-definite; the rest vectors; total None for no sum."""
+
+    K: Array
+    ridge: Array
+    target: Array
+    lower: Array
+    upper: Array
+    total: float | None
+
+    def residual(self, beta: Array) -> Array:
+        """target - (K + ridge) beta, reading only the rows that count."""
+        used = np.flatnonzero(beta)
+        product = beta[used] @ self.K[used] if len(used) < len(beta) // 2 else self.K @ beta
+        return np.asarray(self.target - product - self.ridge * beta)
+
+    def arguments(self) -> tuple[Array, Array, Array, Array, Array, bool, float]:
+        """Give them in the order of the compiled functions."""
+        balanced = self.total is not None
+        total = 0.0 if self.total is None else self.total
+        return self.K, self.ridge, self.target, self.lower, self.upper, balanced, total
+
+
+@dataclass(frozen=True)
+class BoxSolution:
+    """beta with the state of each coordinate, and how it ended.
+
+    PARKED coordinates are strictly inside the box, but their columns of K depend, to working
+    precision, on those of the FREE ones: any of a range of values would do for them.
+
+    ``ends`` are the coordinates that limit the offset when none is free (empty otherwise): the
+    offset is then the middle of the interval that the optimality conditions leave open.
+    """
+
+    beta: Array
+    states: IntArray
+    residual: Array
+    offset: float
+    ends: tuple[int, ...]
+    status: Status
+
+
+def solve_box(
+    qp: BoxQP,
+    states: IntArray | None = None,
+    beta: Array | None = None,
+    last_resort: Callable[[], Array] | None = None,
+) -> BoxSolution:
+    """Solve exactly, from the active sets (and values) of a neighbouring problem if given.
+
+    ``last_resort`` finds beta where descent crawls; an interior-point method if there is none.
+    """
+    n = len(qp.target)
+    beta = np.zeros(n) if beta is None else np.clip(beta, qp.lower, qp.upper)
+    absent = qp.lower == qp.upper
+    if states is not None:
+        states = states.astype(np.int8)
+        states[absent] = ABSENT
+        states[(states == ABSENT) & ~absent] = FREE
+        if (answer := _pivot(qp, states, beta.copy())) is not None:
+            return answer
+    beta = _feasible(qp, beta)
+    scale = float(np.abs(qp.target).max(initial=0.0)) or 1.0
+    residual = qp.residual(beta)
+    steps_left, tol = max(5_000, n * n // 16), _FIRST_TOLERANCE
+    while steps_left > 0 and tol >= _LAST_TOLERANCE:
+        steps, _ = backend().decompose(*qp.arguments(), beta, residual, tol * scale, steps_left)
+        steps_left -= steps
+        if (answer := _pivot(qp, _states(qp, beta), beta.copy())) is not None:
+            return answer
+        tol *= 0.1
+    if last_resort is None:
+        return _finish(qp, *_interior(qp), beta)
+    guess = np.clip(last_resort(), qp.lower, qp.upper)
+    return _finish(qp, guess, _states(qp, guess), beta)
+
+
+def _states(qp: BoxQP, beta: Array) -> IntArray:
+    states = np.where(beta <= qp.lower, AT_LOWER, np.where(beta >= qp.upper, AT_UPPER, FREE))
+    states[qp.lower == qp.upper] = ABSENT
+    return states.astype(np.int8)
+
+
+def _feasible(qp: BoxQP, beta: Array) -> Array:
+    """Move beta within the box so that its sum is right."""
+    if qp.total is None:
+        return beta
+    missing = qp.total - float(beta.sum())
+    room = qp.upper - beta if missing > 0 else beta - qp.lower
+    room = np.minimum(room, abs(missing))
+    if (available := float(room.sum())) > 0:
+        beta = beta + np.sign(missing) * room * min(1.0, abs(missing) / available)
+    return np.clip(beta, qp.lower, qp.upper)
+
+
+def _pivot(qp: BoxQP, states: IntArray, beta: Array) -> BoxSolution | None:
+    """Try block pivoting from these sets; None where it does not end with an exact answer."""
+    answer = _pivot_once(qp, states, beta)
+    if answer is None or not np.any(answer.states == PARKED):
+        return answer
+    settled = _pivot_once(qp, *_settled(qp, answer.states, answer.beta))
+    return answer if settled is None or np.any(settled.states == PARKED) else settled
+
+
+def _pivot_once(qp: BoxQP, states: IntArray, beta: Array) -> BoxSolution | None:
+    residual = np.empty_like(beta)
+    tol = _PIVOT_TOLERANCE * (float(np.abs(qp.target).max(initial=0.0)) or 1.0)
+    arguments = (*qp.arguments(), states, beta, residual, tol, _ROUNDS, _PATIENCE)
+    _, ending, offset = backend().pivot(*arguments)
+    if ending == NO_FREE:
+        return _without_free(qp, states, beta, residual)
+    return BoxSolution(beta, states, residual, offset, (), OK) if ending == EXACT else None
+
+
+def _without_free(qp: BoxQP, states: IntArray, beta: Array, residual: Array) -> BoxSolution | None:
+    """Every coordinate at a bound: optimal if the sum is right and an offset fits between them."""
+    assert qp.total is not None
+    rounding = 1e-14 * (np.abs(beta).sum() + abs(qp.total))
+    low = np.flatnonzero(states == AT_LOWER)
+    high = np.flatnonzero(states == AT_UPPER)
+    if abs(beta.sum() - qp.total) > rounding or not len(low) or not len(high):
+        return None
+    # r <= offset at the lower bound, r >= offset at the upper
+    floor, ceiling = int(low[np.argmax(residual[low])]), int(high[np.argmin(residual[high])])
+    if residual[floor] > residual[ceiling]:
+        return None
+    offset = 0.5 * float(residual[floor] + residual[ceiling])
+    return BoxSolution(beta, states, residual, offset, (floor, ceiling), OK)
+
+
+def _settled(qp: BoxQP, states: IntArray, beta: Array) -> tuple[IntArray, Array]:
+    """Send each parked coordinate, in order, along the null space until something meets a bound.
+
+    Where the dependence is exact (duplicated points) neither K beta nor the objective changes, and
+    everything that is not free is then at a bound: the vertex nearest to where they were.
+    """
+    states, beta = states.copy(), beta.copy()
+    for k in np.flatnonzero(states == PARKED):
+        free = np.flatnonzero(states == FREE)
+        A = qp.K[np.ix_(free, free)] + np.diag(qp.ridge[free])
+        column = qp.K[free, k].copy()
+        if qp.total is not None:
+            lift = float(A.diagonal().mean())
+            A, column = A + lift, column + lift
+        L, info = lapack.dpotrf(A, lower=1)
+        move = -cho_solve((L, True), column) if info == 0 else np.zeros(len(free))
+        move[np.abs(move) < 1e-9] = 0.0
+        group, move = np.append(free, k), np.append(move, 1.0)
+        value, low, high = beta[group], qp.lower[group], qp.upper[group]
+        rise, fall = np.where(move > 0, high, low) - value, value - np.where(move > 0, low, high)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            ahead = np.where(move != 0, rise / move, np.inf)
+            back = np.where(move != 0, fall / move, np.inf)
+        sign, reach = (1.0, ahead) if ahead.min() <= back.min() else (-1.0, back)
+        step = max(float(reach.min()), 0.0)
+        beta[group] = np.clip(value + sign * step * move, low, high)
+        states[k] = FREE
+        met = group[int(np.argmin(reach))]
+        upward = sign * move[int(np.argmin(reach))] > 0
+        states[met] = AT_UPPER if upward else AT_LOWER
+        beta[met] = qp.upper[met] if upward else qp.lower[met]
+    return states, beta
+
+
+def _interior(qp: BoxQP) -> tuple[Array, IntArray]:
+    """Solve by interior point; the multipliers tell which coordinates belong at a bound."""
+    here = np.flatnonzero(qp.lower < qp.upper)
+    H = qp.K[np.ix_(here, here)] + np.diag(qp.ridge[here])
+    target, lower, upper = qp.target[here], qp.lower[here], qp.upper[here]
+    x, z_lower, z_upper = interior_point(H, target, lower, upper, qp.total)
+    unit = np.where(upper - lower < 1e299, upper - lower, np.abs(x).max(initial=1.0))
+    scale = float(np.abs(target).max())
+    at_lower = (x - lower) / unit < z_lower / scale
+    at_upper = (upper - x) / unit < z_upper / scale
+    beta, states = np.zeros(len(qp.target)), np.full(len(qp.target), ABSENT, dtype=np.int8)
+    beta[here] = np.clip(x, lower, upper)
+    states[here] = np.where(at_lower, AT_LOWER, np.where(at_upper, AT_UPPER, FREE))
+    return beta, states
+
+
+def _finish(qp: BoxQP, guess: Array, states: IntArray, descended: Array) -> BoxSolution:
+    """Pivot from a good guess; failing that, the better of it and where descent got to."""
+    for finish in (_pivot, _by_proximal_points):
+        if (answer := finish(qp, states.copy(), guess.copy())) is not None:
+            return answer
+    status = Status(
+        "inexact",
+        "the active sets could not be settled to machine precision: the kernel matrix is close to "
+        "singular for this C; rescale the inputs, shorten the length scale or lower C",
+    )
+    candidates = [_describe(qp, _feasible(qp, b), status) for b in (guess, descended)]
+    return min(candidates, key=lambda c: _gap(qp, c))
+
+
+def _by_proximal_points(qp: BoxQP, states: IntArray, beta: Array) -> BoxSolution | None:
+    """Pivot on a sequence of strongly convex programs, each tied to the last one's answer.
+
+    The fixed point solves the program itself; a nearly singular free block is no obstacle.
+    """
+    largest = float(qp.K.diagonal().max())
+    tie = 1e-9 * largest
+    for _ in range(30):
+        tied = replace(qp, ridge=qp.ridge + tie, target=qp.target + tie * beta)
+        answer = _pivot_once(tied, states, beta.copy())
+        if answer is None:
+            return None
+        moved = tie * float(np.abs(answer.beta - beta).max())
+        states, beta = answer.states, answer.beta
+        if moved <= max(_PIVOT_TOLERANCE, 4e-16 * largest * float(np.abs(beta).sum())):
+            exact = _pivot(qp, states.copy(), beta.copy())
+            return exact or replace(answer, residual=qp.residual(beta))
+    return None
+
+
+def _describe(qp: BoxQP, beta: Array, status: Status) -> BoxSolution:
+    """An inexact answer, with the offset that suits its residuals best."""
+    states = _states(qp, beta)
+    residual = qp.residual(beta)
+    if qp.total is None:
+        return BoxSolution(beta, states, residual, 0.0, (), status)
+    grow = residual[beta < qp.upper]
+    shrink = residual[beta > qp.lower]
+    offset = 0.5 * float(grow.max() + shrink.min())
+    return BoxSolution(beta, states, residual, offset, (), status)
+
+
+def _gap(qp: BoxQP, s: BoxSolution) -> float:
+    """The duality gap: what each coordinate could still gain on its own, at this offset."""
+    slack = s.residual - s.offset
+    with np.errstate(divide="ignore", invalid="ignore"):
+        step = np.where(qp.ridge > 0, slack / qp.ridge, np.copysign(np.inf, slack))
+    step = np.clip(step, qp.lower - s.beta, qp.upper - s.beta)
+    return float(slack @ step - 0.5 * qp.ridge @ step**2)

@@ -1,0 +1,97 @@
+"""What a machine demands of its arguments; each error says what, where and what to do.
+
+Whether K is positive semi-definite is judged without O(n^3) work: every 2 x 2 minor, and a Cholesky
+factorisation of a principal block of at most 200 rows spread over the matrix.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import lapack
+
+from svmselect.machine.box_qp import backend
+from svmselect.types import Array
+
+_TOLERANCE = 1e-8
+_SAMPLE = 200
+
+
+def check_gram(K: ArrayLike) -> Array:
+    """Give K as a float64 matrix: square, finite, symmetric and not clearly indefinite."""
+    gram = np.ascontiguousarray(K, dtype=np.float64)
+    if gram.ndim != 2 or gram.shape[0] != gram.shape[1]:
+        raise ValueError(f"K must be a square matrix, got shape {gram.shape}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = bool(np.isfinite(gram.sum()))
+    if not finite and not np.isfinite(gram).all():
+        i, j = np.argwhere(~np.isfinite(gram))[0]
+        raise ValueError(f"K[{i}, {j}] is {gram[i, j]}; check row {i} of the inputs")
+    fault, i, j = backend().inspect(gram, _TOLERANCE)
+    if fault == 1:
+        raise ValueError(
+            f"K is not symmetric: K[{i}, {j}] = {gram[i, j]:.6g}, K[{j}, {i}] = {gram[j, i]:.6g};"
+            " pass the Gram matrix of the training points with themselves"
+        )
+    if fault == 2:
+        raise ValueError(
+            f"K is not positive semi-definite: K[{i}, {i}] = {gram[i, i]:.6g}, "
+            f"K[{j}, {j}] = {gram[j, j]:.6g}, K[{i}, {j}] = {gram[i, j]:.6g}; {_REMEDY}"
+        )
+    n = len(gram)
+    rows = np.unique(np.linspace(0, n - 1, min(n, _SAMPLE)).astype(int)) if n else np.arange(0)
+    block = gram[np.ix_(rows, rows)]
+    lift = _TOLERANCE * float(np.trace(block)) + 1e-300
+    _, info = lapack.dpotrf(block + lift * np.eye(len(rows)), lower=1)
+    if info > 0:
+        raise ValueError(
+            "K is not positive semi-definite: its block of rows "
+            f"{rows[0]} to {rows[info - 1]} has a negative eigenvalue, about "
+            f"{np.linalg.eigvalsh(block)[0]:.3g}; {_REMEDY}"
+        )
+    return gram
+
+
+_REMEDY = "use a positive definite kernel (tanh is not one)"
+
+
+def check_signs(y: ArrayLike, n: int) -> Array:
+    """Give y as floats, -1 and +1, both present."""
+    signs = np.asarray(y)
+    if signs.shape != (n,):
+        raise ValueError(
+            f"y must have one label for each of the {n} rows of K, got shape {signs.shape}"
+        )
+    values = np.unique(signs)
+    if len(values) != 2:
+        found = ", ".join(map(repr, values[:5].tolist()))
+        raise ValueError(f"y must hold two classes, -1 and +1; it holds {len(values)}: {found}")
+    if signs.dtype.kind not in "iuf" or not np.array_equal(values, (-1, 1)):
+        low, high = values.tolist()
+        raise ValueError(
+            f"y must hold -1 and +1, it holds {low!r} and {high!r}; "
+            f"pass numpy.where(y == {high!r}, 1, -1)"
+        )
+    return np.ascontiguousarray(signs, dtype=np.float64)
+
+
+def check_weights(weights: ArrayLike | None, y: Array) -> Array:
+    """Give one finite non-negative weight a point, some of it in each class."""
+    if weights is None:
+        return np.ones(len(y))
+    w = np.ascontiguousarray(weights, dtype=np.float64)
+    if w.shape != y.shape:
+        raise ValueError(
+            f"weights must have one entry for each of the {len(y)} points, got shape {w.shape}"
+        )
+    bad = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
+    if len(bad):
+        raise ValueError(
+            f"weights[{bad[0]}] is {w[bad[0]]}; weights must be finite and not negative"
+        )
+    for sign in (-1, 1):
+        if not np.any(w[y == sign] > 0):
+            raise ValueError(
+                f"every point of class {sign:+d} has weight zero; a machine needs both classes"
+            )
+    return w

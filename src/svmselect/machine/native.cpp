@@ -1,0 +1,83 @@
+// The Python face of box_qp.hpp. Arrays are checked by nanobind (type, contiguity) and by the
+// callers in this package (lengths); the interpreter lock is released while the loops run.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <stdexcept>
+
+#include "box_qp.hpp"
+
+namespace nb = nanobind;
+using namespace svmselect;
+
+using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Output = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using States = nb::ndarray<std::int8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+namespace {
+
+Lapack lapack{nullptr, nullptr, nullptr};
+
+void* address(nb::handle capsule) {
+    return PyCapsule_GetPointer(capsule.ptr(), PyCapsule_GetName(capsule.ptr()));
+}
+
+Problem problem(const Matrix& K, const Vector& ridge, const Vector& target, const Vector& lower,
+                const Vector& upper, bool balanced, double total) {
+    const std::size_t n = K.shape(0);
+    if (K.shape(1) != n || ridge.shape(0) != n || target.shape(0) != n || lower.shape(0) != n ||
+        upper.shape(0) != n)
+        throw std::invalid_argument("arrays of different lengths");
+    return {K.data(),     static_cast<Index>(n), ridge.data(), target.data(),
+            lower.data(), upper.data(),          balanced,     total};
+}
+
+}  // namespace
+
+NB_MODULE(_native, m) {
+    m.def(
+        "use_lapack",
+        [](nb::handle potrf, nb::handle potrs, nb::handle pstrf) {
+            lapack.potrf = reinterpret_cast<decltype(lapack.potrf)>(address(potrf));
+            lapack.potrs = reinterpret_cast<decltype(lapack.potrs)>(address(potrs));
+            lapack.pstrf = reinterpret_cast<decltype(lapack.pstrf)>(address(pstrf));
+        },
+        "Take the addresses of dpotrf, dpotrs and dpstrf from SciPy's capsules.");
+    m.def(
+        "decompose",
+        [](Matrix K, Vector ridge, Vector target, Vector lower, Vector upper, bool balanced,
+           double total, Output beta, Output residual, double tol, long max_steps) {
+            const Problem p = problem(K, ridge, target, lower, upper, balanced, total);
+            Descent d;
+            {
+                nb::gil_scoped_release unlocked;
+                d = decompose(p, beta.data(), residual.data(), tol, max_steps);
+            }
+            return nb::make_tuple(d.steps, d.violation);
+        },
+        "Working-set descent, in place on beta and residual; (steps, violation).");
+    m.def(
+        "pivot",
+        [](Matrix K, Vector ridge, Vector target, Vector lower, Vector upper, bool balanced,
+           double total, States states, Output beta, Output residual, double tol, int max_rounds,
+           int patience) {
+            const Problem p = problem(K, ridge, target, lower, upper, balanced, total);
+            if (lapack.potrf == nullptr) throw std::runtime_error("use_lapack() was not called");
+            Pivoting d;
+            {
+                nb::gil_scoped_release unlocked;
+                d = pivot(p, lapack, states.data(), beta.data(), residual.data(), tol, max_rounds,
+                          patience);
+            }
+            return nb::make_tuple(d.rounds, static_cast<int>(d.ending), d.offset);
+        },
+        "Block pivoting, in place on states, beta and residual; (rounds, ending, offset).");
+    m.def(
+        "inspect",
+        [](Matrix K, double tol) {
+            const Look look = inspect(K.data(), static_cast<Index>(K.shape(0)), tol);
+            return nb::make_tuple(look.fault, look.i, look.j);
+        },
+        "The first entry that shows K asymmetric or indefinite; (fault, row, column).");
+}

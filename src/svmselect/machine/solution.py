@@ -1,0 +1,119 @@
+"""The trained machine, as a frozen record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from svmselect.losses import get_loss
+from svmselect.types import OK, Array, IntArray, Status
+
+_EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What ``solve`` returns: the minimiser of 1/2 beta'K beta + C sum_i w_i loss(y_i f_i).
+
+    ``decision = K beta + intercept`` at every row of K, rows of weight zero included.
+    ``free`` are the points strictly inside their box, ``bound`` those at C w (hinge only);
+    ``objective`` the primal value, ``gap`` the relative duality gap, ``kkt`` the largest violation
+    of the optimality conditions in units of the margin (hinges) or probability (logistic), and
+    ``rounding`` the relative rounding error of evaluating the objective, below which neither can be
+    told from zero.
+
+    Two choices are made where the optimum is not unique, and derivative code can see both:
+    ``dependent`` (a subset of ``free``) are points whose column of K depends, to working precision,
+    on those of the other free points, so that their alpha could be traded against the others';
+    ``ends`` are the two points that limit the intercept when no vector is free: it is then the
+    middle of the interval between them.
+    """
+
+    alpha: Array
+    beta: Array
+    intercept: float
+    decision: Array
+    free: IntArray
+    bound: IntArray
+    dependent: IntArray
+    ends: tuple[int, ...]
+    objective: float
+    gap: float
+    kkt: float
+    rounding: float
+    status: Status
+    y: Array
+    weights: Array
+    C: float
+    loss: str
+    fit_intercept: bool
+
+    @property
+    def margin(self) -> Array:
+        """z = y f."""
+        return self.y * self.decision
+
+    @property
+    def support(self) -> IntArray:
+        """Indices of the points with alpha > 0."""
+        return np.flatnonzero(self.alpha)
+
+
+def describe(
+    K: Array,
+    y: Array,
+    weights: Array,
+    C: float,
+    loss: str,
+    fit_intercept: bool,
+    beta: Array,
+    intercept: float,
+    decision: Array,
+    free: IntArray,
+    bound: IntArray,
+    dependent: IntArray,
+    ends: tuple[int, ...],
+    status: Status,
+) -> Solution:
+    """Complete the record with objective, gap and residuals. O(n)."""
+    rule = get_loss(loss)
+    cost = C * weights
+    alpha, z = y * beta, y * decision
+    norm = float(beta @ (decision - intercept))
+    losses = float(cost @ rule.value(z))
+    objective = 0.5 * norm + losses
+    gap = float(rule.gap(z, alpha, cost).sum() - (intercept * beta.sum() if fit_intercept else 0.0))
+    # Rounding: |K_ij| <= (K_ii K_jj)^1/2 bounds the error of one decision value, ``spread``; it
+    # enters the norm through beta and the losses through C w wherever the loss is not flat.
+    size = np.sqrt(K.diagonal())
+    spread = _EPS * (1.0 + float(size.max() * (size @ np.abs(beta))))
+    rounding = spread * (0.5 * float(np.abs(beta).sum()) + float(cost[alpha > 0].sum()))
+    rounding = (rounding + _EPS * losses) / max(abs(objective), 1e-300)
+    slope = rule.slope(z)
+    active = cost > 0
+    if loss == "hinge":
+        off = np.where(
+            alpha <= 0,
+            np.maximum(1 - z, 0),
+            np.where(alpha >= cost, np.maximum(z - 1, 0), np.abs(1 - z)),
+        )
+    else:
+        off = np.abs(alpha / np.where(active, cost, 1.0) - slope)
+    kkt = float(np.max(off[active], initial=0.0))
+    relative_gap = abs(gap) / max(abs(objective), 1e-300)
+    limit = max(1e-9, 100.0 * rounding)
+    if status.ok and not (relative_gap <= limit and kkt <= max(1e-9, 100.0 * spread)):
+        status = Status(
+            "inexact",
+            f"relative duality gap {relative_gap:.1e}, residual {kkt:.1e}: the kernel matrix is "
+            "close to singular for this C; rescale the inputs, shorten the length scale or lower C",
+        )
+    elif not status.ok and relative_gap <= limit and kkt <= max(1e-9, 100.0 * spread):
+        status = OK
+    for array in (alpha, beta, decision):
+        array.flags.writeable = False
+    return Solution(
+        alpha, beta, intercept, decision, free, bound, dependent, ends, objective, relative_gap,
+        kkt, rounding, status, y, weights, C, loss, fit_intercept,
+    )  # fmt: skip
