@@ -11,8 +11,10 @@ __version__ = "0.1.0"
 
 # Public name -> the module it lives in; a module named like itself is exported whole.
 _LAZY = {
+    "criteria": "svmselect.criteria",
     "kernels": "svmselect.kernels",
     "machine": "svmselect.machine",
+    "score": "svmselect.selection",
 }
 
 __all__ = ["__version__", *_LAZY]

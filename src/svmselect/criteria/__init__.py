@@ -1,0 +1,45 @@
+"""Criteria: one a file; a file added to this folder is found by ``available``."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from functools import cache
+from importlib import import_module
+from inspect import getmembers, isabstract, isclass
+from pkgutil import iter_modules
+from typing import Any
+
+from svmselect.criteria.base import Context, Criterion, Verdict
+
+__all__ = ["Context", "Criterion", "Verdict", "available", "get_criterion"]
+
+
+@cache
+def available() -> dict[str, type[Criterion]]:
+    """Criteria by name, found by listing this folder."""
+    found: dict[str, type[Criterion]] = {}
+    for entry in iter_modules(__path__):
+        module = import_module(f"{__name__}.{entry.name}")
+        for _, member in getmembers(module, isclass):
+            here = member.__module__ == module.__name__
+            if here and issubclass(member, Criterion) and not isabstract(member):
+                found[member.name] = member
+    return dict(sorted(found.items()))
+
+
+def get_criterion(criterion: str | Criterion, **options: Any) -> Criterion:
+    """Give a criterion by name, with its options; one that is made already is passed through."""
+    if isinstance(criterion, Criterion):
+        if options:
+            raise ValueError(f"options {sorted(options)} belong inside {criterion!r}")
+        return criterion
+    known = available()
+    if criterion not in known:
+        raise ValueError(f"criterion {criterion!r} is not one of {', '.join(map(repr, known))}")
+    cls = known[criterion]
+    allowed = [f.name for f in fields(cls)]
+    for option in options:
+        if option not in allowed:
+            takes = ", ".join(allowed) if allowed else "no options"
+            raise ValueError(f"criterion {criterion!r} has no option {option!r}; it takes {takes}")
+    return cls(**options)

@@ -1,0 +1,153 @@
+"""What a criterion is, and all it may ask at one point."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from svmselect.data import Dataset
+from svmselect.kernels import Kernel
+from svmselect.machine import ActiveSystem, Ball, Solution, enclosing_ball
+from svmselect.machine.train import train
+from svmselect.types import OK, Array, Sensitivity, Status
+
+FREE, PENALISED = "free", "penalised"  # the offset: an intercept, or a Constant in the kernel
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a criterion returns: its value and, if asked for, how the value depends on K and C.
+
+    ``stderr`` is the Monte Carlo standard error of the value, where it has one.
+    """
+
+    value: float
+    sensitivity: Sensitivity | None = None
+    stderr: float | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+    status: Status = OK
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """All a criterion may ask at one point, computed when first asked for and then kept.
+
+    ``start`` holds machines trained at a neighbouring point, by key, for warm starts; ``trained``
+    collects those of this point, to be handed to the next.
+    """
+
+    data: Dataset
+    kernel: Kernel
+    C: float
+    loss: str
+    fit_intercept: bool
+    start: Mapping[Hashable, Any] = field(default_factory=dict)
+    trained: dict[Hashable, Any] = field(default_factory=dict)
+
+    @property
+    def X(self) -> Array:
+        """The inputs, (n, d)."""
+        return self.data.X
+
+    @property
+    def y(self) -> Array:
+        """The labels, -1 and +1."""
+        return self.data.y
+
+    @property
+    def weights(self) -> Array:
+        """How many copies each row counts for; 0 is absence."""
+        return self.data.weights
+
+    @property
+    def total(self) -> float:
+        """The number of points, each counted with its weight: the n of a mean."""
+        return float(self.data.weights.sum())
+
+    @cached_property
+    def K(self) -> Array:
+        """The Gram matrix of all rows."""
+        return self.kernel(self.X)
+
+    @cached_property
+    def solution(self) -> Solution:
+        """The machine trained on every row."""
+        return self.refit(self.weights, key="all")
+
+    @cached_property
+    def system(self) -> ActiveSystem:
+        """Its second-order algebra."""
+        return ActiveSystem.of(self.K, self.solution)
+
+    def ball(self, ridge: Array | None = None) -> Ball:
+        """Compute the smallest ball around all rows of positive weight, in feature space."""
+        ball = enclosing_ball(self.K, ridge, self.start.get("ball"))
+        self.trained["ball"] = ball
+        return ball
+
+    def refit(self, weights: Array, key: Hashable, start: Solution | None = None) -> Solution:
+        """Train with other weights; a row of weight zero is held out, its decision value given.
+
+        ``key`` names the machine from point to point; ``start`` is where to begin if no machine of
+        that name was trained at the neighbouring point.
+        """
+        known = self.start.get(key, start)
+        arguments = (self.C, self.loss, self.fit_intercept, weights, known)
+        solution = train(self.K, self.y, *arguments)
+        self.trained[key] = solution
+        return solution
+
+    def gradient(self, sensitivity: Sensitivity) -> Array:
+        """Turn a sensitivity into derivatives by ("log C", *kernel.names)."""
+        slopes = self.kernel.pullback(self.X, sensitivity.gram, K=self.K)
+        return np.concatenate([[sensitivity.log_C], slopes])
+
+
+@dataclass(frozen=True)
+class Criterion(ABC):
+    """A number for one setting of the hyperparameters. Options are fields of the subclass.
+
+    A subclass is one file in this folder: it sets the class variables and writes ``evaluate``. It
+    supplies only its own partial derivatives; ``context.system.pullback`` adds what flows through
+    the trained machine and the kernel is differentiated once, by the caller.
+    """
+
+    name: ClassVar[str]
+    greater_is_better: ClassVar[bool]
+    serves: ClassVar[frozenset[tuple[str, str]]]
+    """Pairs (loss, offset) it is defined for, offset FREE or PENALISED."""
+    smooth: ClassVar[bool] = True
+    """Whether it has a gradient, with the default options."""
+    formula: ClassVar[str]
+    """In one line, for lists and documentation."""
+    cost: ClassVar[str]
+    """O(.) beyond the Gram matrix, in words."""
+    reference: ClassVar[str]
+
+    @abstractmethod
+    def evaluate(self, context: Context, gradient: bool) -> Verdict:
+        """Give the value, and the sensitivity where ``gradient`` is asked for and there is one."""
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether it has a gradient with these options."""
+        return self.smooth
+
+    def refusal(self, kernel: Kernel, loss: str, fit_intercept: bool) -> str | None:
+        """Why it cannot serve this combination, in one sentence; None if it can."""
+        offset = FREE if fit_intercept else PENALISED
+        if (loss, offset) in self.serves:
+            return None
+        kinds = {FREE: "an intercept", PENALISED: "fit_intercept=False"}
+        served = "; ".join(f"{a} with {kinds[b]}" for a, b in sorted(self.serves))
+        return f"it is defined for {served}"
+
+
+def every(*losses: str, offsets: tuple[str, ...] = (FREE, PENALISED)) -> frozenset[tuple[str, str]]:
+    """All pairs of these losses and offsets."""
+    return frozenset((loss, offset) for loss in losses for offset in offsets)
