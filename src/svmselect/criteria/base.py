@@ -123,6 +123,10 @@ class Criterion(ABC):
     """Pairs (loss, offset) it is defined for, offset FREE or PENALISED."""
     smooth: ClassVar[bool] = True
     """Whether it has a gradient, with the default options."""
+    counts_weights: ClassVar[bool] = True
+    """Whether weight k is k copies of the row; if not, weights other than 1 are refused."""
+    scaling: ClassVar[float | None] = None
+    """The power p of value(t C, K / t) = t^p value(C, K), 0 if unchanged; None: no such law."""
     formula: ClassVar[str]
     """In one line, for lists and documentation."""
     cost: ClassVar[str]
@@ -137,6 +141,11 @@ class Criterion(ABC):
     def differentiable(self) -> bool:
         """Whether it has a gradient with these options."""
         return self.smooth
+
+    @property
+    def continuous(self) -> bool:
+        """Whether the value is continuous where active sets change, with these options."""
+        return self.differentiable
 
     def refusal(self, kernel: Kernel, loss: str, fit_intercept: bool) -> str | None:
         """Why it cannot serve this combination, in one sentence; None if it can."""
