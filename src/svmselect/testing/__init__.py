@@ -1,0 +1,32 @@
+"""A conformance kit: walk a criterion or a kernel, ours or yours, through what all must do.
+
+    from svmselect.testing import check_criterion
+    check_criterion(MyCriterion())
+
+or, one test for each check,
+
+    @pytest.mark.parametrize(("name", "check"), criterion_checks(MyCriterion()))
+    def test_conformance(name, check):
+        check()
+"""
+
+from svmselect.testing.criteria import check_criterion, criterion_checks
+from svmselect.testing.differences import Comparison, compare
+from svmselect.testing.kernels import Untouchable, check_kernel, kernel_checks
+from svmselect.testing.problems import KERNELS, REGIMES, Folds, Problem, problem, weighted
+
+__all__ = [
+    "KERNELS",
+    "REGIMES",
+    "Comparison",
+    "Folds",
+    "Problem",
+    "Untouchable",
+    "check_criterion",
+    "check_kernel",
+    "compare",
+    "criterion_checks",
+    "kernel_checks",
+    "problem",
+    "weighted",
+]

@@ -1,0 +1,110 @@
+"""Central differences that know when an active set changed on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from svmselect.machine import Ball, Solution
+from svmselect.objective import Objective
+from svmselect.testing.problems import active_sets
+from svmselect.types import Array, Score
+
+STEPS = (1e-3, 2e-4, 4e-5, 8e-6)
+"""Tried in turn: the large ones see less rounding, the small ones fewer changes of active sets."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A gradient beside central differences; ``error`` is relative, as ``compare`` defines it.
+
+    ``crossed`` says that at every step the active sets of some machine changed, so that there is
+    nothing to compare with.
+    """
+
+    gradient: Array
+    differences: Array
+    error: float
+    step: float
+    crossed: bool = False
+
+
+def compare(objective: Objective, point: Array, steps: tuple[float, ...] = STEPS) -> Comparison:
+    """Compare the gradient at a point with fourth-order central differences.
+
+    The error is max_i |g_i - d_i| / max(|d|_inf, 1e-3 |value|, 1e-9): in units of the largest
+    slope, or of the value where that is all but flat. Of the steps within which no active set
+    changes the best one counts: a wrong gradient is wrong at each of them.
+    """
+    score, trained = objective.at(point, gradient=True)
+    if score.gradient is None:
+        raise AssertionError("a gradient was asked for and none came back")
+    home = fingerprint(trained)
+    best: Comparison | None = None
+    for step in steps:
+        differences = np.empty(len(point))
+        crossed = False
+        for i, e in enumerate(np.eye(len(point))):
+            values = []
+            for k in (-2, -1, 1, 2):
+                there, machines = objective.at(point + k * step * e)
+                crossed = crossed or fingerprint(machines) != home
+                values.append(there.value)
+            if crossed:
+                break
+            differences[i] = (values[0] - 8 * values[1] + 8 * values[2] - values[3]) / (12 * step)
+        if crossed:
+            continue
+        unit = max(float(np.abs(differences).max()), 1e-3 * abs(score.value), 1e-9)
+        error = float(np.abs(score.gradient - differences).max()) / unit
+        if best is None or error < best.error:
+            best = Comparison(score.gradient, differences, error, step)
+        if best.error < 1e-8:
+            break
+    nothing = np.full(len(point), np.nan)
+    return best or Comparison(score.gradient, nothing, np.inf, steps[-1], crossed=True)
+
+
+def jump(
+    objective: Objective, log_C: float, theta: Array, reach: float = 1.5
+) -> tuple[Score, Score, float] | None:
+    """Find the next C at which an active set changes; the scores just before and after it.
+
+    Bisection down to a relative distance of 1e-10 in C; None where no set changes within
+    ``reach`` in log C.
+    """
+
+    def at(value: float) -> tuple[Score, dict[Hashable, Any]]:
+        score, trained = objective.at(np.concatenate([[value], theta]))
+        return score, fingerprint(trained)
+
+    low, (before, home) = log_C, at(log_C)
+    for high in log_C + np.linspace(0.0, reach, 31)[1:]:
+        after, sets = at(high)
+        if sets != home:
+            break
+        low, before = high, after
+    else:
+        return None
+    while high - low > 1e-10:
+        middle = 0.5 * (low + high)
+        score, sets = at(middle)
+        if sets == home:
+            low, before = middle, score
+        else:
+            high, after = middle, score
+    return before, after, high
+
+
+def fingerprint(trained: Mapping[Hashable, Any]) -> dict[Hashable, Any]:
+    """The active sets of every machine and ball that was trained at a point."""
+    found: dict[Hashable, Any] = {}
+    for key, machine in trained.items():
+        if isinstance(machine, Solution):
+            found[key] = active_sets(machine)
+        elif isinstance(machine, Ball):
+            found[key] = tuple(machine.solution.states.tolist())
+    return found
