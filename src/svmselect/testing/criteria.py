@@ -240,11 +240,11 @@ def _check_no_gradient(criterion: Criterion, p: Problem) -> None:
     """Where it has none it returns none, and ``details`` say why."""
     score = p.score(criterion, gradient=True)
     require(score.gradient is None, "it is not differentiable, but a gradient came back")
-    reason = score.details.get("reason")
+    reason = score.details.get("gradient")
     require(
         isinstance(reason, str) and reason != "",
-        'details["reason"] must say in a sentence why there is no gradient; '
-        f"details are {dict(score.details)!r}",
+        'details["gradient"] must say in a sentence why there is no gradient; '
+        f"details has {', '.join(map(repr, score.details)) or 'nothing'}",
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from svmselect.machine import Ball, Solution
+from svmselect.machine.box_qp import BoxSolution
 from svmselect.objective import Objective
 from svmselect.testing.problems import active_sets
 from svmselect.types import Array, Score
@@ -105,6 +106,7 @@ def fingerprint(trained: Mapping[Hashable, Any]) -> dict[Hashable, Any]:
     for key, machine in trained.items():
         if isinstance(machine, Solution):
             found[key] = active_sets(machine)
-        elif isinstance(machine, Ball):
-            found[key] = tuple(machine.solution.states.tolist())
+        elif isinstance(machine, Ball | BoxSolution):
+            program = machine.solution if isinstance(machine, Ball) else machine
+            found[key] = tuple(program.states.tolist())
     return found
