@@ -125,8 +125,12 @@ class Criterion(ABC):
     """Whether it has a gradient, with the default options."""
     counts_weights: ClassVar[bool] = True
     """Whether weight k is k copies of the row; if not, weights other than 1 are refused."""
+    splits_alpha: ClassVar[bool] = False
+    """Whether, for the hinge, it matters how copies of a row share their alpha. The dual leaves it
+    open; a weight then counts as copies that share it in one set way."""
     scaling: ClassVar[float | None] = None
-    """The power p of value(t C, K / t) = t^p value(C, K), 0 if unchanged; None: no such law."""
+    """The power p of value(t C, K / t) = t^p value(C, K), 0 if unchanged; None: no such law.
+    With the default options."""
     formula: ClassVar[str]
     """In one line, for lists and documentation."""
     cost: ClassVar[str]

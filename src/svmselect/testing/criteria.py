@@ -48,14 +48,14 @@ def _all_checks(criterion: Criterion) -> Iterator[Check]:
     yield "declarations", partial(_check_declarations, criterion)
     yield "options", partial(_check_options, criterion)
     for loss in LOSSES:
-        for offset in _OFFSETS:
-            if (loss, offset) not in criterion.serves:
-                yield (
-                    f"refusal: {_pair(loss, offset)}",
-                    partial(_check_refusal, criterion, loss, _OFFSETS[offset]),
-                )
-    for loss, offset in sorted(criterion.serves):
-        yield from _checks_of_a_pair(criterion, loss, offset)
+        for offset, intercept in _OFFSETS.items():
+            # options may narrow what the class serves
+            reason = criterion.refusal(KERNELS["isotropic"], loss, intercept)
+            if (loss, offset) in criterion.serves and reason is None:
+                yield from _checks_of_a_pair(criterion, loss, offset)
+            else:
+                label = f"refusal: {_pair(loss, offset)}"
+                yield label, partial(_check_refusal, criterion, loss, intercept)
 
 
 def _checks_of_a_pair(criterion: Criterion, loss: str, offset: str) -> Iterator[Check]:
@@ -275,6 +275,8 @@ def _check_scaling(criterion: Criterion, p: Problem) -> None:
 def _check_weights(criterion: Criterion, p: Problem) -> None:
     """Weight k is k copies of the row and weight 0 its absence; or weights are refused."""
     if criterion.counts_weights:
+        if criterion.splits_alpha and p.loss == "hinge" and p.weights is not None:
+            p = replace(p, weights=np.minimum(p.weights, 1.0))  # absence alone
         here, there = p.score(criterion), p.copied().score(criterion)
         _close(here, there, _SAME, "weight k is not k copies of the row")
         return
