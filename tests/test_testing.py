@@ -150,6 +150,12 @@ class NaNWithoutFreeVectors(Mutant):
 
 
 @dataclass(frozen=True)
+class GivesUp(Mutant):
+    def evaluate(self, context: Context, gradient: bool) -> Verdict:
+        return Verdict(float("-inf"), status=Status("undefined", "try another one"))
+
+
+@dataclass(frozen=True)
 class NoReason(Mutant):
     smooth = False
 
@@ -279,6 +285,7 @@ class WorksFirst(OnlyHinge):
         (ForgetsTheMachine(), "gradient", "differs from central differences"),
         (LosesItsGradient(), "gradient", "none came"),
         (NaNWithoutFreeVectors(), "value", "the value is nan"),
+        (GivesUp(), "value", "the value is -inf"),
         (NoReason(), "no gradient", "why there is no gradient"),
         (DependsOnOrder(), "permutation", "changes by permutation"),
         (CountsOneClass(), "relabelling", "changes by relabelling"),
