@@ -15,6 +15,7 @@ _LAZY = {
     "kernels": "svmselect.kernels",
     "machine": "svmselect.machine",
     "score": "svmselect.selection",
+    "select": "svmselect.selection",
 }
 
 __all__ = ["__version__", *_LAZY]

@@ -87,7 +87,10 @@ class Score:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """One point a search has asked about, and the answer."""
+    """One point a search has asked about, and the answer: a loss to be minimised.
+
+    ``details`` are numbers besides: the criterion's own value under "value", and what it reports.
+    """
 
     point: Array
     value: float
@@ -95,3 +98,4 @@ class Evaluation:
     stderr: float | None = None
     seconds: float = 0.0
     status: Status = OK
+    details: Mapping[str, float] = field(default_factory=dict)

@@ -131,6 +131,9 @@ class Criterion(ABC):
     scaling: ClassVar[float | None] = None
     """The power p of value(t C, K / t) = t^p value(C, K), 0 if unchanged; None: no such law.
     With the default options."""
+    units: ClassVar[str] = "score"
+    """What the value is, for priors and comparisons of kernels: "mean" or "total" (log-likelihood
+    or evidence, per point or of all data), "deviance" (-2 times the total), else "score"."""
     formula: ClassVar[str]
     """In one line, for lists and documentation."""
     cost: ClassVar[str]

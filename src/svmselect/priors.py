@@ -1,0 +1,243 @@
+"""Priors over hyperparameters, as densities in search coordinates (logarithms).
+
+A prior gives log pi and its gradient at a point. What a search maximises is the log-likelihood or
+evidence of *all* data plus log pi, divided by n; so a prior weighs less the more data there are.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from svmselect.types import Array
+
+_INDEXED = re.compile(r"^(.*)\[\d+\]$")
+
+
+class Prior(ABC):
+    """log pi(point), up to a constant, for coordinates of these names."""
+
+    @abstractmethod
+    def log_density(self, point: Array, names: tuple[str, ...]) -> tuple[float, Array]:
+        """Value and gradient. Minus infinity is outside; the gradient is then not looked at."""
+
+    def __add__(self, other: Prior) -> Prior:
+        return Together((self, other))
+
+
+@dataclass(frozen=True)
+class Flat(Prior):
+    """Every point alike: log pi = 0."""
+
+    def log_density(self, point: Array, names: tuple[str, ...]) -> tuple[float, Array]:
+        return 0.0, np.zeros_like(point)
+
+
+@dataclass(frozen=True)
+class Gaussian(Prior):
+    """Independent normal densities of logarithms: -1/2 sum_j ((x_j - m_j) / s_j)^2.
+
+    ``at`` maps a name to (mean, standard deviation) of that coordinate: "C" or "log C", a kernel's
+    parameter such as "constant.value", or "rbf.length_scale" for all its entries. The mean is the
+    logarithm of the parameter. Coordinates not named are flat.
+    """
+
+    at: Mapping[str, tuple[float, float]]
+
+    def log_density(self, point: Array, names: tuple[str, ...]) -> tuple[float, Array]:
+        mean, scale = np.zeros_like(point), np.full_like(point, np.inf)
+        for name, (m, s) in self.at.items():
+            members = matching(name, names)
+            mean[members], scale[members] = m, _positive(s, f"standard deviation of {name!r}")
+        z = (point - mean) / scale
+        return float(-0.5 * z @ z), -z / scale
+
+
+@dataclass(frozen=True)
+class Box(Prior):
+    """Flat inside, nothing outside: ``at`` maps names as ``Gaussian`` does to (low, high), logs."""
+
+    at: Mapping[str, tuple[float, float]]
+
+    def log_density(self, point: Array, names: tuple[str, ...]) -> tuple[float, Array]:
+        low, high = self.limits(names)
+        inside = bool(np.all((point >= low) & (point <= high)))
+        return (0.0 if inside else -np.inf), np.zeros_like(point)
+
+    def limits(self, names: tuple[str, ...]) -> tuple[Array, Array]:
+        """The box over all coordinates; ``select`` does not look outside it."""
+        low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
+        for name, (a, b) in self.at.items():
+            if not a < b:
+                raise ValueError(f"the box of {name!r} is empty: ({a}, {b}); give low < high")
+            members = matching(name, names)
+            low[members], high[members] = a, b
+        return low, high
+
+
+@dataclass(frozen=True)
+class Shrinkage(Prior):
+    """Length scales shrunk to their common mean: -1/2 sum_a (x_a - mean)^2 / tau^2.
+
+    x_a are the logarithms of a vector parameter; their mean is free. Several vectors (a kernel with
+    two ARD parts) are each shrunk to their own mean. tau = 0 is the isotropic kernel, tau =
+    infinity no prior. On log gamma = -2 log l the scale is twice as large.
+    """
+
+    tau: float
+
+    def log_density(self, point: Array, names: tuple[str, ...]) -> tuple[float, Array]:
+        gap = deviations(point, names)
+        tau = _positive(self.tau, "tau")
+        # the projection is symmetric and idempotent, so the gradient is -gap / tau^2 itself
+        return float(-0.5 * gap @ gap) / tau**2, -gap / tau**2
+
+
+@dataclass(frozen=True)
+class Integrated(Prior):
+    """``Shrinkage`` with tau integrated out: -(a + m/2) log(b + |gap|^2 / 2).
+
+    For 1/tau^2 of a Gamma density with shape ``a`` and rate ``b``; m is the number of independent
+    deviations (one less than the length of each vector). Heavy tails: one input may differ a lot.
+    """
+
+    a: float = 1.0
+    b: float = 0.1
+
+    def log_density(self, point: Array, names: tuple[str, ...]) -> tuple[float, Array]:
+        gap = deviations(point, names)
+        m = sum(len(group) - 1 for group in vectors(names))
+        power = _positive(self.a, "a") + 0.5 * m
+        inner = _positive(self.b, "b") + 0.5 * float(gap @ gap)
+        return float(-power * np.log(inner)), -power * gap / inner
+
+
+@dataclass(frozen=True)
+class User(Prior):
+    """A function of the point that gives (log pi, gradient), or log pi alone.
+
+    In the second case the gradient is by central differences: a prior costs nothing beside a
+    machine. ``name`` stands for the function in checkpoints: functions cannot be compared.
+    """
+
+    function: Callable[[Array], Any]
+    name: str = ""
+    step: float = field(default=1e-5, repr=False)
+
+    def log_density(self, point: Array, names: tuple[str, ...]) -> tuple[float, Array]:
+        answer = self.function(point)
+        if isinstance(answer, tuple):
+            value, gradient = float(answer[0]), np.asarray(answer[1], dtype=np.float64)
+            if gradient.shape != point.shape:
+                raise ValueError(
+                    f"the prior's gradient has shape {gradient.shape}; give one entry for each of "
+                    f"{', '.join(names)}"
+                )
+            return value, gradient
+        slopes = np.zeros_like(point)
+        for j in range(len(point)):
+            ahead, behind = point.copy(), point.copy()
+            ahead[j] += self.step
+            behind[j] -= self.step
+            difference = float(self.function(ahead)) - float(self.function(behind))
+            slopes[j] = difference / (ahead[j] - behind[j])
+        return float(answer), slopes
+
+    def __repr__(self) -> str:
+        label = self.name or getattr(self.function, "__qualname__", type(self.function).__name__)
+        return f"User({label})"
+
+
+@dataclass(frozen=True)
+class Together(Prior):
+    """A product of priors."""
+
+    parts: tuple[Prior, ...]
+
+    def log_density(self, point: Array, names: tuple[str, ...]) -> tuple[float, Array]:
+        answers = [part.log_density(point, names) for part in self.parts]
+        return sum(value for value, _ in answers), np.sum([g for _, g in answers], axis=0)
+
+
+@dataclass(frozen=True)
+class Hierarchical:
+    """``Shrinkage`` whose tau is itself chosen, from ``ladder`` and 0, the isotropic kernel.
+
+    A search runs for each tau, from the isotropic optimum on; tau is the one with the highest
+    marginal likelihood, the deviations of the length scales integrated out by Laplace's method:
+
+        J(theta; tau) + 1/2 sum_j log(1 + tau^2 h_j)      smallest
+
+    J is the negative log posterior of all data at its minimum, h_j the d - 1 eigenvalues, at least
+    0, of P H P, P = I - 11'/d, H the Hessian of the negative log-likelihood in the log scales, by
+    differences of its gradient over ``step``. (The prior's own normaliser cancels.) The ladder is
+    climbed until ``patience`` rungs in a row are worse than the best. For criteria that are
+    log-likelihoods or evidences and have gradients.
+    """
+
+    ladder: tuple[float, ...] = (0.125, 0.25, 0.5, 1.0, 2.0)
+    step: float = 0.1
+    patience: int = 2
+
+
+def as_prior(value: Any) -> Prior | Hierarchical:
+    """A prior for None, a name, a prior, or a function."""
+    named = {"flat": Flat, "hierarchical": Hierarchical, "integrated": Integrated}
+    if value is None:
+        return Flat()
+    if isinstance(value, Prior | Hierarchical):
+        return value
+    if isinstance(value, str):
+        if value not in named:
+            raise ValueError(f"prior {value!r} is not one of {', '.join(map(repr, named))}")
+        made: Prior | Hierarchical = named[value]()
+        return made
+    if callable(value):
+        return User(value)
+    raise ValueError(
+        f"cannot make a prior of {value!r}; give one of svmselect.priors, a name "
+        f"({', '.join(map(repr, named))}) or a function of the point"
+    )
+
+
+def matching(name: str, names: tuple[str, ...]) -> list[int]:
+    """Coordinates that a name means: itself, its logarithm, or all entries of a vector."""
+    found = [
+        i for i, full in enumerate(names) if name in (full, full.removeprefix("log "), _stem(full))
+    ]
+    if not found:
+        raise ValueError(f"the prior names {name!r}; the parameters are {', '.join(names)}")
+    return found
+
+
+def vectors(names: tuple[str, ...]) -> list[list[int]]:
+    """Coordinates of each vector parameter of two entries or more."""
+    groups: dict[str, list[int]] = {}
+    for i, name in enumerate(names):
+        if _INDEXED.match(name):
+            groups.setdefault(_stem(name), []).append(i)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def deviations(point: Array, names: tuple[str, ...]) -> Array:
+    """How far each entry of a vector parameter is from the mean of its vector; 0 elsewhere."""
+    gap = np.zeros_like(point)
+    for group in vectors(names):
+        gap[group] = point[group] - point[group].mean()
+    return gap
+
+
+def _stem(name: str) -> str:
+    match = _INDEXED.match(name)
+    return match.group(1) if match else name
+
+
+def _positive(value: float, what: str) -> float:
+    if not (np.isfinite(value) and value > 0):
+        raise ValueError(f"{what} must be a positive finite number, got {value!r}")
+    return float(value)

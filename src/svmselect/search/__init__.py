@@ -1,0 +1,45 @@
+"""Searches: one a file; a file added to this folder is found by ``available``."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from functools import cache
+from importlib import import_module
+from inspect import getmembers, isabstract, isclass
+from pkgutil import iter_modules
+from typing import Any
+
+from svmselect.search.base import Search, Space, State
+
+__all__ = ["Search", "Space", "State", "available", "get_search"]
+
+
+@cache
+def available() -> dict[str, type[Search[Any]]]:
+    """Searches by name, found by listing this folder."""
+    found: dict[str, type[Search[Any]]] = {}
+    for entry in iter_modules(__path__):
+        module = import_module(f"{__name__}.{entry.name}")
+        for _, member in getmembers(module, isclass):
+            here = member.__module__ == module.__name__
+            if here and issubclass(member, Search) and not isabstract(member):
+                found[member.name] = member
+    return dict(sorted(found.items()))
+
+
+def get_search(search: str | Search[Any], **options: Any) -> Search[Any]:
+    """Give a search by name, with its options; one that is made already is passed through."""
+    if isinstance(search, Search):
+        if options:
+            raise ValueError(f"options {sorted(options)} belong inside {search!r}")
+        return search
+    known = available()
+    if search not in known:
+        raise ValueError(f"search {search!r} is not one of {', '.join(map(repr, known))}")
+    cls = known[search]
+    allowed = [f.name for f in fields(cls)]
+    for option in options:
+        if option not in allowed:
+            takes = ", ".join(allowed) if allowed else "no options"
+            raise ValueError(f"search {search!r} has no option {option!r}; it takes {takes}")
+    return cls(**options)

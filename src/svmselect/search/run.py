@@ -1,0 +1,310 @@
+"""The loop: ask, evaluate, tell, record; over several runs at once, and from a checkpoint.
+
+A run is one search from one start. Runs do not see each other, so their results do not depend on
+how they are spread over workers. Evaluations are chained: each begins with the machines trained for
+the one before, which saves time and changes last bits. A chain therefore begins cold at fixed
+places, and a run that resumes first repeats the chain it was killed in.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from svmselect.checkpoint import Journal
+from svmselect.parallel import Pool
+from svmselect.search.base import Search, Space, State
+from svmselect.trace import Record
+from svmselect.types import Array, Evaluation, Status
+
+CHAIN = 16
+"""How many single evaluations in a row start from the one before."""
+
+
+class Function(Protocol):
+    """What a search minimises: a point to a loss, and machines to start the next point from."""
+
+    def __call__(self, point: Array, gradient: bool, warm: Any) -> tuple[Evaluation, Any]:
+        """Evaluate."""
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One run: a search of a function from a start. ``patience``: stop early on validation."""
+
+    label: str
+    function: Function
+    search: Search[Any]
+    start: Array
+    space: Space
+    seed: int
+    patience: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """How a run ended: the record it stands by (None if nothing came of it) and why."""
+
+    job: Job
+    best: Record | None
+    status: Status
+    edges: tuple[Array, Array]
+    evaluations: int
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """What a callback is shown after each evaluation; it returns True to stop."""
+
+    record: Record
+    best: Record
+    evaluations: int
+    seconds: float
+
+
+@dataclass(eq=False)
+class Session:
+    """What all runs of one selection share: records, limits, the file, the callback."""
+
+    pool: Pool
+    journal: Journal | None = None
+    callback: Callable[[Progress], Any] | None = None
+    budget: int | None = None
+    max_time: float | None = None
+    records: list[Record] = field(default_factory=list)
+    halted: Status | None = None
+    began: float = field(default_factory=time.monotonic)
+    best: Record | None = None
+
+    def known(self, label: str) -> dict[int, Record]:
+        """Evaluations of this run that the checkpoint has."""
+        return {} if self.journal is None else self.journal.known.get(label, {})
+
+    def note(self, record: Record, fresh: bool) -> None:
+        """Take in an evaluation, new or from the checkpoint."""
+        self.records.append(record)
+        if self.best is None or record.loss < self.best.loss:
+            self.best = record
+        if not fresh:
+            return
+        if self.journal is not None:
+            self.journal.append(record)
+        elapsed = time.monotonic() - self.began
+        if self.callback is not None:
+            progress = Progress(record, self.best, len(self.records), elapsed)
+            if self.callback(progress) and self.halted is None:
+                self.halted = Status("callback", "the callback said stop: the best so far")
+
+    @property
+    def time_left(self) -> float | None:
+        """Seconds until ``max_time``, None if there is no limit."""
+        if self.max_time is None:
+            return None
+        return max(0.0, self.max_time - (time.monotonic() - self.began))
+
+    def check_time(self) -> None:
+        """Halt if the time is up."""
+        if self.halted is None and self.time_left == 0.0:
+            self.halted = Status("time", f"{self.max_time:g} s are over: the best so far")
+
+
+def run(jobs: Sequence[Job], session: Session) -> list[Outcome]:
+    """Carry out the runs and say how each ended; the budget left is shared equally among them."""
+    shares: list[int | None] = [None] * len(jobs)
+    if session.budget is not None:
+        left = max(0, session.budget - len(session.records))
+        shares = [left // len(jobs) + (i < left % len(jobs)) for i in range(len(jobs))]
+    runs = [_Run(job, session, share) for job, share in zip(jobs, shares, strict=True)]
+    ready: deque[_Lane] = deque(lane for r in runs for lane in r.advance())
+    flying: dict[Future[Any], _Lane] = {}
+    try:
+        while (ready or flying) and session.halted is None:
+            session.check_time()
+            while ready and len(flying) < session.pool.size and session.halted is None:
+                lane = ready.popleft()
+                flying[session.pool.submit(_evaluate, *lane.task())] = lane
+            done, _ = wait(flying, session.time_left, FIRST_COMPLETED)
+            for future in done:
+                lane = flying.pop(future)
+                # what follows from this evaluation goes first: runs end one after the other
+                ready.extendleft(reversed(lane.done(*future.result())))
+    except KeyboardInterrupt:
+        if session.best is None:
+            raise
+        session.halted = Status("interrupted", "interrupted: the best so far")
+    finally:
+        if flying:
+            session.pool.abandon()
+    return [r.outcome() for r in runs]
+
+
+def _evaluate(
+    function: Function, point: Array, gradient: bool, warm: Any, history: Sequence[Array]
+) -> tuple[Evaluation, Any]:
+    for earlier in history:  # a chain that was cut by a kill: train its machines again
+        _, warm = function(earlier, gradient, warm)
+    return function(point, gradient, warm)
+
+
+class _Lane:
+    """Points of one batch that are evaluated one after the other."""
+
+    def __init__(self, owner: _Run) -> None:
+        self.owner = owner
+        self.todo: deque[int] = deque()
+        self.warm: Any = None
+        self.cold = True  # nothing trained yet, though ``history`` may have points
+        self.history: list[Array] = []
+
+    def task(self) -> tuple[Function, Array, bool, Any, tuple[Array, ...]]:
+        job, point = self.owner.job, self.owner.points[self.todo[0]]
+        history = tuple(self.history) if self.cold else ()
+        return job.function, point, job.search.gradients, self.warm, history
+
+    def skip(self, known: set[int]) -> bool:
+        """Pass over what is known; whether anything is left to evaluate."""
+        while self.todo and self.todo[0] in known:
+            self.history.append(self.owner.points[self.todo.popleft()])
+            self.warm, self.cold = None, True
+        return bool(self.todo)
+
+    def done(self, evaluation: Evaluation, warm: Any) -> list[_Lane]:
+        """Take in an evaluation; give the lanes that can go on."""
+        position = self.todo.popleft()
+        self.history.append(self.owner.points[position])
+        self.warm, self.cold = warm, False
+        self.owner.take(position, evaluation)
+        if self.skip(set(self.owner.answers)):
+            return [self]
+        return self.owner.advance() if self.owner.complete else []
+
+
+class _Run:
+    """The state of one run."""
+
+    def __init__(self, job: Job, session: Session, limit: int | None) -> None:
+        self.job, self.session, self.limit = job, session, limit
+        self.state: State = job.search.start(job.start, job.space, job.seed)
+        self.known = session.known(job.label)
+        self.base, self.count = 0, 0  # evaluations before and with the present batch
+        self.points: tuple[Array, ...] = ()
+        self.answers: dict[int, Evaluation] = {}
+        self.lane = _Lane(self)
+        self.records: list[Record] = []
+        self.status: Status | None = None
+        self.asked = False
+
+    @property
+    def complete(self) -> bool:
+        return len(self.answers) == len(self.points)
+
+    def advance(self) -> list[_Lane]:
+        """Tell what is complete and ask on, from the checkpoint as far as it goes."""
+        search = self.job.search
+        while self.status is None:
+            if self.asked:
+                if len(self.points) < len(search.ask(self.state)):
+                    self.status = Status(
+                        "budget", f"the budget of {self.count} evaluations is spent"
+                    )
+                    break
+                answers = [self.answers[i] for i in range(len(self.points))]
+                self.state = search.tell(self.state, answers)
+                self.asked = False
+            self.status = search.stop(self.state) or self._early()
+            if self.status is None and self.limit is not None and self.count >= self.limit:
+                self.status = Status("budget", f"the budget of {self.count} evaluations is spent")
+            if self.status is None and (lanes := self._ask()):
+                return lanes
+        return []
+
+    def _ask(self) -> list[_Lane]:
+        points = self.job.search.ask(self.state)
+        room = len(points) if self.limit is None else min(len(points), self.limit - self.count)
+        self.points, self.answers, self.asked = points[:room], {}, True
+        self.base, self.count = self.count, self.count + room
+        lanes = self._lanes(len(points))
+        for position in range(room):
+            record = self.known.get(self.base + position)
+            if record is not None:
+                self._same(record, self.points[position])
+                self.take(position, record.evaluation, fresh=False)
+        known = set(self.answers)
+        return [lane for lane in lanes if lane.skip(known)]
+
+    def _lanes(self, asked: int) -> list[_Lane]:
+        room = len(self.points)
+        if asked == 1:  # single points follow each other in one lane, cold now and then
+            if len(self.lane.history) >= CHAIN:
+                self.lane = _Lane(self)
+            self.lane.todo = deque(range(room))
+            return [self.lane]
+        lanes = []
+        for first in range(0, room, self.job.search.chain):
+            lane = _Lane(self)
+            lane.todo = deque(range(first, min(first + self.job.search.chain, room)))
+            lanes.append(lane)
+        return lanes
+
+    def take(self, position: int, evaluation: Evaluation, fresh: bool = True) -> None:
+        """Record one answer."""
+        self.answers[position] = evaluation
+        names = self.job.space.names
+        record = Record(self.job.label, self.base + position, names, evaluation)
+        self.records.append(record)
+        self.session.note(record, fresh)
+
+    def _same(self, record: Record, point: Array) -> None:
+        if not np.array_equal(record.point, point):
+            raise ValueError(
+                f"evaluation {record.index} of run {record.run!r} in the checkpoint is not the one "
+                "this search asks for: it was written by another version or on another machine; "
+                "begin a new file"
+            )
+
+    def _early(self) -> Status | None:
+        """Gold & Sollich 5.3.2: stop when a validation set has seen no improvement for a while."""
+        if self.job.patience is None or not self.records:
+            return None
+        errors = {r.index: r.evaluation.details["validation"] for r in self.records}
+        first = min(errors, key=lambda i: (errors[i], i))
+        if max(errors) - first < self.job.patience:
+            return None
+        return Status(
+            "early",
+            f"stopped early: the validation error, {errors[first]:.4g} at evaluation {first}, has "
+            f"not improved in the {self.job.patience} evaluations since",
+        )
+
+    def outcome(self) -> Outcome:
+        status = self.status or self.session.halted or Status("halted")
+        best: Record | None = None
+        if self.records:
+            best = min(self.records, key=lambda r: (r.loss, r.index))
+            choice = self.job.search.choice(self.state)
+            if self.job.patience is not None:
+                best = _validated(self.records)
+            elif choice is not None:
+                standing = [r for r in self.records if np.array_equal(r.point, choice)]
+                best = standing[-1] if standing else best
+            if not math.isfinite(best.loss):
+                best = None
+        edges = self.job.search.edges(self.state)
+        return Outcome(self.job, best, status, edges, len(self.records))
+
+
+def _validated(records: Sequence[Record]) -> Record:
+    """The lowest validation error; of several, the lowest loss."""
+
+    def key(record: Record) -> tuple[float, float, int]:
+        error = record.evaluation.details.get("validation", math.inf)
+        return error, record.loss, record.index
+
+    return min(records, key=key)

@@ -1,0 +1,283 @@
+"""How a selection is carried out: from what was asked for to runs, from runs to a result."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from svmselect.checkpoint import Journal, seed_of
+from svmselect.criteria import Criterion, get_criterion
+from svmselect.criteria import available as all_criteria
+from svmselect.data import Dataset, data_hash
+from svmselect.kernels import Kernel, as_kernel
+from svmselect.objective import Objective, Posterior
+from svmselect.parallel import pool, single_threaded
+from svmselect.priors import Box, Hierarchical, Prior, Together, as_prior
+from svmselect.search import Search, Space, get_search
+from svmselect.search import available as all_searches
+from svmselect.search.run import Job, Outcome, Progress, Session, run
+from svmselect.selected import Selection
+from svmselect.starts import make_space, make_starts
+from svmselect.trace import Trace, provenance, sorted_records
+from svmselect.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """One kernel to be searched: where from, and in which box."""
+
+    kernel: Kernel
+    starts: tuple[Array, ...]
+    space: Space
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A selection that has been checked: everything but limits, workers and files."""
+
+    data: Dataset
+    criterion: Criterion
+    search: Search[Any]
+    forms: tuple[Form, ...]
+    loss: str
+    fit_intercept: bool
+    prior: Prior | Hierarchical
+    seed: int
+    validation: Dataset | None
+    patience: int
+    settings: Mapping[str, str]
+
+    @classmethod
+    def of(
+        cls,
+        data: Dataset,
+        criterion: str | Criterion,
+        options: Mapping[str, Any] | None,
+        search: str | Search[Any],
+        kernel: Any,
+        loss: str,
+        fit_intercept: bool,
+        prior: Any,
+        start: Any,
+        bounds: Any,
+        n_starts: int,
+        random_state: int | np.random.Generator | None,
+        checkpoint: str | os.PathLike[str] | None,
+        validation: tuple[Any, Any] | None,
+        patience: int,
+    ) -> Plan:
+        """Check it all before any work."""
+        if n_starts < 1:
+            raise ValueError(f"n_starts must be 1 or more, got {n_starts}")
+        seed = _seed(random_state, checkpoint)
+        judge = _criterion(criterion, options, None if random_state is None else seed)
+        seeker = _search(search, judge)
+        kernels = list(kernel) if isinstance(kernel, list | tuple) else [kernel]
+        if not kernels:
+            raise ValueError("the list of kernels is empty; give at least one")
+        belief = as_prior(prior)
+        forms = []
+        for one in kernels:
+            form = as_kernel(one)
+            Objective(data, form, judge, loss, fit_intercept)  # refuses what does not fit
+            points = make_starts(start, data, form, n_starts, isinstance(one, str), seed)
+            space = _within(make_space(form, bounds, points), belief)
+            forms.append(Form(form, tuple(space.clip(p) for p in points), space))
+        held = None if validation is None else _validation(validation, data)
+        settings = {
+            "criterion": repr(judge),
+            "search": repr(seeker),
+            "kernel": repr([form.kernel for form in forms]),
+            "loss": repr(loss),
+            "fit_intercept": repr(bool(fit_intercept)),
+            "prior": repr(belief),
+            "starts": repr([[p.tolist() for p in form.starts] for form in forms]),
+            "box": repr([[f.space.lower.tolist(), f.space.upper.tolist()] for f in forms]),
+        }
+        if held is not None:
+            settings["validation"] = f"{data_hash(held.X, held.y, held.weights)}, {patience}"
+        return cls(
+            data, judge, seeker, tuple(forms), loss, fit_intercept, belief, seed, held, patience,
+            settings,
+        )  # fmt: skip
+
+    def posterior(self, kernel: Kernel, prior: Prior) -> Posterior:
+        """What is minimised for one kernel."""
+        objective = Objective(self.data, kernel, self.criterion, self.loss, self.fit_intercept)
+        return Posterior(objective, prior, self.validation)
+
+    def jobs(self, form: Form, prior: Prior, stage: str = "") -> list[Job]:
+        """One run for each start."""
+        function = self.posterior(form.kernel, prior)
+        seeds = np.random.SeedSequence(self.seed).generate_state(len(form.starts))
+        early = self.patience if self.validation is not None else None
+        return [
+            Job(f"{stage}{i}", function, self.search, x, form.space, int(s), early)
+            for i, (x, s) in enumerate(zip(form.starts, seeds, strict=True))
+        ]
+
+
+def carry_out(
+    plan: Plan,
+    budget: int | None = None,
+    max_time: float | None = None,
+    n_jobs: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    callback: Callable[[Progress], Any] | None = None,
+) -> Selection:
+    """Run a plan."""
+    if budget is not None and budget < 1:
+        raise ValueError(f"budget must be 1 or more evaluations, got {budget}")
+    names = ("log C", *plan.forms[0].kernel.names)
+    digest = data_hash(plan.data.X, plan.data.y, plan.data.weights)
+    header = provenance(plan.seed, digest, names, plan.settings)
+    journal = None if checkpoint is None else Journal(checkpoint, header)
+    try:
+        with pool(n_jobs) as workers:
+            session = Session(workers, journal, callback, budget, max_time)
+            return _chosen(plan, session, header, checkpoint)
+    finally:
+        if journal is not None:
+            journal.close()
+
+
+def _chosen(plan: Plan, session: Session, header: Mapping[str, Any], path: Any) -> Selection:
+    if isinstance(plan.prior, Hierarchical):
+        raise ValueError("not yet")
+    (form,) = plan.forms
+    outcomes = run(plan.jobs(form, plan.prior), session)
+    trace = Trace(
+        tuple(sorted_records(session.records)), header, None if path is None else Path(path)
+    )
+    return conclude(plan, form, plan.prior, outcomes, trace, session)
+
+
+def conclude(
+    plan: Plan,
+    form: Form,
+    prior: Prior,
+    outcomes: Sequence[Outcome],
+    trace: Trace,
+    session: Session,
+) -> Selection:
+    """Take the best of the runs, train the machine, and say what should be known."""
+    ended = [o for o in outcomes if o.best is not None]
+    if not ended:
+        reasons = "; ".join(dict.fromkeys(str(o.status) for o in outcomes))
+        raise ValueError(f"no evaluation gave a finite value ({reasons})")
+    # with a validation set its error decides among starts too
+    early = plan.validation is not None
+    winner = min(ended, key=lambda o: _rank(o, early))
+    record = winner.best
+    assert record is not None
+    posterior = plan.posterior(form.kernel, prior)
+    solution = single_threaded(posterior.objective.train, record.point)
+    messages = [str(session.halted)] if session.halted is not None else []
+    messages += [s for s in dict.fromkeys(str(o.status) for o in outcomes) if s not in messages]
+    if not solution.status.ok:
+        messages.append(f"the final machine is {solution.status}")
+    edge = _on_edge(winner, form.space.names)
+    if edge:
+        messages.append(edge)
+        warnings.warn(edge, UserWarning, stacklevel=5)
+    return Selection(
+        C=float(np.exp(record.point[0])),
+        kernel=form.kernel.at(record.point[1:]),
+        value=record.value,
+        trace=trace,
+        solution=solution,
+        status=session.halted or winner.status,
+        messages=tuple(messages),
+        record=record,
+        posterior=posterior,
+        outcomes=tuple(outcomes),
+    )
+
+
+def _rank(outcome: Outcome, early: bool) -> tuple[float, float]:
+    assert outcome.best is not None
+    error = outcome.best.evaluation.details["validation"] if early else 0.0
+    return error, outcome.best.loss
+
+
+def _on_edge(outcome: Outcome, names: tuple[str, ...]) -> str:
+    """A sentence about parameters that ended on the edge of the search box."""
+    assert outcome.best is not None
+    (low, high), x = outcome.edges, outcome.best.point
+    open_ = high > low
+    parts = []
+    for word, hit in (
+        ("lower", open_ & (x <= low + 1e-6 * (high - low))),
+        ("upper", open_ & (x >= high - 1e-6 * (high - low))),
+    ):
+        where = [
+            f"{names[i].removeprefix('log ')} = {np.exp(x[i]):.4g}" for i in np.flatnonzero(hit)
+        ]
+        if where:
+            shown = ", ".join(where[:5]) + (", ..." if len(where) > 5 else "")
+            parts.append(f"on the {word} edge of the search box: {shown}")
+    return f"the result lies {'; '.join(parts)}; widen `bounds` or look again" if parts else ""
+
+
+def _seed(random_state: Any, checkpoint: Any) -> int:
+    if random_state is None:
+        known = seed_of(checkpoint)
+        return int(np.random.SeedSequence().generate_state(1)[0]) if known is None else known
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**32))
+    return int(random_state)
+
+
+def _criterion(
+    criterion: str | Criterion, options: Mapping[str, Any] | None, seed: int | None
+) -> Criterion:
+    chosen = dict(options or {})
+    if isinstance(criterion, str) and seed is not None and "random_state" not in chosen:
+        cls = all_criteria().get(criterion)
+        if cls is not None and any(f.name == "random_state" for f in fields(cls)):
+            chosen["random_state"] = seed
+    return get_criterion(criterion, **chosen)
+
+
+def _search(search: str | Search[Any], criterion: Criterion) -> Search[Any]:
+    if search == "auto":
+        search = "lbfgs" if criterion.differentiable else "cma-es"
+    found = get_search(search)
+    if found.gradients and not criterion.differentiable:
+        others = [name for name, cls in all_searches().items() if not cls.gradients]
+        raise ValueError(
+            f"search {found.name!r} follows gradients and {criterion.name!r} with these options "
+            f"has none; searches without: {', '.join(others)}"
+        )
+    return found
+
+
+def _within(space: Space, prior: Prior | Hierarchical) -> Space:
+    """The part of the box that the prior allows."""
+    parts = prior.parts if isinstance(prior, Together) else (prior,)
+    for part in parts:
+        if isinstance(part, Box):
+            low, high = part.limits(space.names)
+            space = replace(
+                space, lower=np.maximum(space.lower, low), upper=np.minimum(space.upper, high)
+            )
+    if not (space.lower <= space.upper).all():
+        raise ValueError("the box of the prior and the bounds have nothing in common")
+    return space
+
+
+def _validation(validation: tuple[Any, Any], data: Dataset) -> Dataset:
+    held = Dataset.of(*validation)
+    if held.X.shape[1] != data.X.shape[1] or not np.array_equal(held.classes, data.classes):
+        raise ValueError(
+            f"the validation set has {held.X.shape[1]} columns and classes "
+            f"{held.classes.tolist()}; the training set {data.X.shape[1]} and "
+            f"{data.classes.tolist()}"
+        )
+    return held

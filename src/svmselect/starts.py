@@ -1,0 +1,167 @@
+"""Where searches start, and the box they stay in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from svmselect.data import Dataset
+from svmselect.kernels import Kernel
+from svmselect.kernels.stationary import Stationary
+from svmselect.priors import matching
+from svmselect.search import Space
+from svmselect.types import Array
+
+C_BOX = (1e-4, 1e6)
+"""Default interval for C. Below it, with standardised inputs, every vector is at its bound."""
+_ROOM = float(np.log(1e3))  # that much is left beyond a start outside the default box
+_SAMPLE = 500
+
+
+def from_kernel(kernel: Kernel) -> Array:
+    """C = 1 and the kernel's own parameters."""
+    return np.concatenate([[0.0], kernel.theta])
+
+
+def from_data(data: Dataset, kernel: Kernel) -> Array:
+    """Length scales from the median distance, C from the spread in feature space and the classes.
+
+    A length scale is the median distance of two rows over sqrt 2; a vector of them is proportional
+    to the inputs' standard deviations, times sqrt d. Then C is the inverse of the variance of the
+    rows in feature space, times n / (2 m), m the size of the smaller class. Other parameters keep
+    their values. For standardised, balanced data: about sqrt d, and between 1 and 3.
+    """
+    rows = np.flatnonzero(data.weights > 0)
+    rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _SAMPLE)).astype(np.intp)]
+    X, w = data.X[rows], data.weights[rows] / data.weights[rows].sum()
+    spread = np.sqrt(np.maximum(w @ (X - w @ X) ** 2, 0.0))
+    typical = float(np.sqrt((spread**2).mean())) or 1.0
+    spread = np.where(spread > 1e-12 * typical, spread, typical)
+    theta = kernel.theta.copy()
+    place = 0
+    for leaf in kernel.leaves():
+        size = len(leaf.theta)
+        if isinstance(leaf, Stationary):
+            vector = size > 1 or isinstance(leaf.length_scale, tuple)
+            units = spread if vector and len(spread) == size else np.ones(X.shape[1])
+            middle = _median_distance(X / units) / np.sqrt(2.0)
+            theta[place : place + size] = np.log(middle * (units if size > 1 else 1.0))
+        place += size
+    K = kernel.at(theta)(X)
+    variance = float(w @ K.diagonal() - w @ K @ w)
+    share = min(float(data.weights[data.y == s].sum()) for s in (-1.0, 1.0)) / data.weights.sum()
+    C = 0.5 / share / variance if variance > 0 else 1.0
+    return np.concatenate([[np.log(C)], theta])
+
+
+def gold_sollich(names: tuple[str, ...], rng: np.random.Generator) -> Array:
+    """A random start as in GS section 4.3: C in [0.4, 0.8], ln l in [-1, 2] for every length scale,
+
+    ln k0 in [-1, 1] and ln k_off in [-2, -1] (the first constant and the second).
+    """
+    point = np.zeros(len(names))
+    constants = [i for i, name in enumerate(names) if name.startswith("constant")]
+    for i, name in enumerate(names):
+        low, high = (-1.0, 2.0) if "length_scale" in name else (-1.0, 1.0)
+        if len(constants) > 1 and i == constants[-1]:
+            low, high = -2.0, -1.0
+        point[i] = rng.uniform(low, high)
+    point[0] = np.log(rng.uniform(0.4, 0.8))
+    return point
+
+
+def around(
+    point: Array, names: tuple[str, ...], count: int, rng: np.random.Generator
+) -> list[Array]:
+    """Starts spread around one: evenly in C and in a common factor of the length scales.
+
+    log C within (-3, 5) of the point's, the common factor within e^+-1.5 (a Latin square), every
+    coordinate moved a little besides.
+    """
+    lengths = np.array(["length_scale" in name for name in names])
+    C = (rng.permutation(count) + rng.uniform(size=count)) / count
+    factor = (rng.permutation(count) + rng.uniform(size=count)) / count
+    starts = []
+    for k in range(count):
+        x = point + 0.3 * rng.standard_normal(len(point))
+        x[0] = point[0] - 3.0 + 8.0 * C[k]
+        x[lengths] += -1.5 + 3.0 * factor[k]
+        starts.append(x)
+    return starts
+
+
+def make_starts(
+    start: Any, data: Dataset, kernel: Kernel, count: int, named: bool, seed: int
+) -> list[Array]:
+    """The starts of a selection.
+
+    ``start`` is "kernel" (its own parameters, C = 1), "data", "gold-sollich" (all random), a
+    mapping of names to natural values (others as "data"), or one or more points in logarithms.
+    None: "data" for a kernel given by name, "kernel" otherwise. Beyond the first, starts are spread
+    around it.
+    """
+    names = ("log C", *kernel.names)
+    rng = np.random.default_rng([seed, 1])
+    if start is None:
+        start = "data" if named else "kernel"
+    if isinstance(start, str):
+        if start == "gold-sollich":
+            return [gold_sollich(names, rng) for _ in range(count)]
+        if start not in ("kernel", "data"):
+            raise ValueError(
+                f"start={start!r} is not 'kernel', 'data', 'gold-sollich', a mapping or a point"
+            )
+        first = from_kernel(kernel) if start == "kernel" else from_data(data, kernel)
+    elif isinstance(start, Mapping):
+        first = from_data(data, kernel)
+        for name, value in start.items():
+            if not np.all(np.asarray(value) > 0):
+                raise ValueError(f"start has {name}={value!r}; give positive numbers")
+            first[matching(name, names)] = np.log(np.asarray(value, dtype=np.float64))
+    else:
+        points = np.atleast_2d(np.asarray(start, dtype=np.float64))
+        if points.shape[1] != len(names) or not np.isfinite(points).all():
+            raise ValueError(
+                f"start has shape {np.shape(start)}; a point has {len(names)} finite coordinates, "
+                f"the logarithms of C, {', '.join(kernel.names)}"
+            )
+        if len(points) > 1:
+            return [p.copy() for p in points]
+        first = points[0].copy()
+    return [first, *around(first, names, count - 1, rng)]
+
+
+def make_space(kernel: Kernel, bounds: Any, starts: list[Array]) -> Space:
+    """The search box: the kernel's own and ``C_BOX``, widened where a start lies near or beyond.
+
+    ``bounds`` overrides it: a mapping of names to (low, high) in natural units, or an array (p, 2)
+    in search coordinates.
+    """
+    names = ("log C", *kernel.names)
+    box = np.vstack([np.log([C_BOX]), kernel.bounds])
+    points = np.array(starts)
+    box[:, 0] = np.minimum(box[:, 0], points.min(axis=0) - _ROOM)
+    box[:, 1] = np.maximum(box[:, 1], points.max(axis=0) + _ROOM)
+    if isinstance(bounds, Mapping):
+        for name, (low, high) in bounds.items():
+            if not 0 < low <= high < np.inf:
+                raise ValueError(f"bounds of {name!r} are ({low}, {high}); give 0 < low <= high")
+            box[matching(name, names)] = np.log([low, high])
+    elif bounds is not None:
+        box = np.array(bounds, dtype=np.float64)
+        if box.shape != (len(names), 2) or not (box[:, 0] <= box[:, 1]).all():
+            raise ValueError(
+                f"bounds has shape {box.shape}; give (low, high) for each of {', '.join(names)}, "
+                "in logarithms, or a mapping of names to natural values"
+            )
+    return Space(names, box[:, 0].copy(), box[:, 1].copy())
+
+
+def _median_distance(X: Array) -> float:
+    square = (X**2).sum(axis=1)
+    d2 = square[:, None] + square - 2.0 * (X @ X.T)
+    pairs = d2[np.triu_indices(len(X), 1)]
+    positive = pairs[pairs > 1e-12 * max(float(square.max()), 1e-300)]
+    return float(np.sqrt(np.median(positive))) if len(positive) else 1.0
