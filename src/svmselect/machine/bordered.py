@@ -33,7 +33,7 @@ class Bordered:
         """Factor the system, O(m^3); None where A is not positive definite."""
         A = K + np.diag(ridge)
         border = border and len(A) > 0
-        lift = float(K.diagonal().mean()) if border else 0.0
+        lift = (float(K.diagonal().mean()) or 1.0) if border else 0.0
         A += lift
         if not len(A):
             return cls(A, lift, border)

@@ -311,7 +311,7 @@ class FreeBlock {
         lift_ = 0.0;
         if (p_.balanced && !free.empty()) {
             for (const Index k : free) lift_ += p_.K[k * p_.n + k] + p_.ridge[k];
-            lift_ /= static_cast<double>(free.size());
+            lift_ = lift_ > 0.0 ? lift_ / static_cast<double>(free.size()) : 1.0;
         }
         if (try_factor(free)) return;
         // Rank-revealing: which columns are combinations of the others?
@@ -398,7 +398,7 @@ inline Pivoting pivot(const Problem& p, const Lapack& lapack, std::int8_t* state
     std::vector<Index> rows, free, dependent;
     std::vector<double> steps, ones, x, scores;
     FreeBlock block(p, lapack);
-    double largest = 0.0;
+    double largest = 0.0, churn = 0.0;  // churn: what has gone into base and out again
 
     const auto fix = [&](Index k, std::int8_t s, double value) {
         state[k] = s;
@@ -409,6 +409,7 @@ inline Pivoting pivot(const Problem& p, const Lapack& lapack, std::int8_t* state
         state[k] = FREE;
         held[k] = beta[k];
         if (beta[k] != 0.0) rows.push_back(k), steps.push_back(-beta[k]);
+        churn += p.K[k * n + k] * beta[k] * beta[k];
         beta[k] = 0.0;
     };
     const auto update_base = [&] {
@@ -438,14 +439,16 @@ inline Pivoting pivot(const Problem& p, const Lapack& lapack, std::int8_t* state
         for (const Index k : dependent) fix(k, PARKED, held[k]);
         update_base();
         const Index m = static_cast<Index>(free.size());
-        double fixed_sum = 0.0, fixed_weight = 0.0;
-        for (Index k = 0; k < n; ++k)
-            fixed_sum += beta[k], fixed_weight += p.K[k * n + k] * beta[k] * beta[k];
+        double fixed_sum = 0.0, fixed_size = 0.0, fixed_weight = 0.0;
+        for (Index k = 0; k < n; ++k) {
+            fixed_sum += beta[k], fixed_size += std::fabs(beta[k]);
+            fixed_weight += p.K[k * n + k] * beta[k] * beta[k];
+        }
         std::copy(base.begin(), base.end(), r);
         if (m == 0 && p.balanced) return {round, Ending::NO_FREE, 0.0};
 
         // Solve; refine where the residual on the free set shows that it is needed.
-        double sum_left = p.total - fixed_sum, noise = tol, error = 0.0;
+        double sum_left = p.total - fixed_sum, noise = tol, error = 0.0, weight = 0.0;
         offset = 0.0;
         x.assign(p.balanced ? 2 * m : m, 1.0);
         for (Index i = 0; i < m; ++i) x[i] = base[free[i]];
@@ -460,22 +463,26 @@ inline Pivoting pivot(const Problem& p, const Lapack& lapack, std::int8_t* state
                 offset += shift + block.lift() * sum_left;
             }
             subtract_rows(p.K, n, free.data(), x.data(), m, r);
-            double weight = fixed_weight, sum = fixed_sum;
+            double sum = fixed_sum, size = fixed_size;
+            weight = fixed_weight;
             for (Index i = 0; i < m; ++i) {
                 const Index k = free[i];
                 r[k] -= p.ridge[k] * x[i];
                 beta[k] += x[i];
-                weight += p.K[k * n + k] * beta[k] * beta[k], sum += beta[k];
+                weight += p.K[k * n + k] * beta[k] * beta[k];
+                sum += beta[k], size += std::fabs(beta[k]);
             }
             error = 0.0;
             for (const Index k : free) error = std::max(error, std::fabs(r[k] - offset));
             // as asked, or the rounding error of evaluating the residual: |K_ij|^2 <= K_ii K_jj, and
             // independent errors add in squares
             noise = std::max(tol, 8.0 * 2.2e-16 * std::sqrt(largest * weight));
-            if (error <= 0.1 * noise) break;
+            // at small C the sum is a difference of numbers far larger than beta: it counts too
+            sum_left = p.total - sum;
+            const bool summed = !p.balanced || std::fabs(sum_left) <= 1e-15 * size;
+            if (error <= 0.1 * noise && summed) break;
             x.resize(m);
             for (Index i = 0; i < m; ++i) x[i] = r[free[i]] - offset;
-            sum_left = p.total - sum;
         }
 
         // Which coordinates are on the wrong side?
@@ -491,6 +498,18 @@ inline Pivoting pivot(const Problem& p, const Lapack& lapack, std::int8_t* state
         };
         Index infeasible = 0;
         for (Index k = 0; k < n; ++k) infeasible += wrong(k);
+        if (infeasible == 0 && churn > 4.0 * weight) {
+            // Values much larger than these have passed through base and left their round-off.
+            churn = 0.0;
+            base.assign(p.target, p.target + n);
+            for (Index k = 0; k < n; ++k) {
+                if (state[k] == FREE)
+                    beta[k] = 0.0;
+                else
+                    fix(k, state[k], beta[k]);
+            }
+            continue;
+        }
         if (infeasible == 0)
             return {round, error <= 4.0 * noise ? Ending::EXACT : Ending::CYCLING, offset};
         if (infeasible < fewest)

@@ -28,7 +28,7 @@ from svmselect.machine.interior import interior_point
 from svmselect.machine.reference import ABSENT, AT_LOWER, AT_UPPER, EXACT, FREE, NO_FREE, PARKED
 from svmselect.types import OK, Array, IntArray, Status
 
-_FIRST_TOLERANCE, _LAST_TOLERANCE = 1e-1, 1e-10
+_FIRST_TOLERANCE, _LAST_TOLERANCE = 1e-1, 1e-13
 _PIVOT_TOLERANCE = 1e-12
 _ROUNDS, _PATIENCE = 40, 3
 
@@ -119,13 +119,15 @@ def solve_box(
     beta = _feasible(qp, beta)
     scale = float(np.abs(qp.target).max(initial=0.0)) or 1.0
     residual = qp.residual(beta)
-    steps_left, tol = max(5_000, n * n // 16), _FIRST_TOLERANCE
+    steps_left, tol = max(50_000, n * n // 16), _FIRST_TOLERANCE
     while steps_left > 0 and tol >= _LAST_TOLERANCE:
         steps, _ = backend().decompose(*qp.arguments(), beta, residual, tol * scale, steps_left)
         steps_left -= steps
         if (answer := _pivot(qp, _states(qp, beta), beta.copy())) is not None:
             return answer
         tol *= 0.1
+    if steps_left > 0:
+        return _describe(qp, beta, OK)  # converged, whatever the sets: they differ by round-off
     if last_resort is None:
         return _finish(qp, *_interior(qp), beta)
     guess = np.clip(last_resort(), qp.lower, qp.upper)
@@ -143,6 +145,8 @@ def _feasible(qp: BoxQP, beta: Array) -> Array:
     if qp.total is None:
         return beta
     missing = qp.total - float(beta.sum())
+    if abs(missing) <= 1e-15 * float(np.abs(beta).sum()):
+        return beta  # round-off: making up for it would take coordinates off their bounds
     room = qp.upper - beta if missing > 0 else beta - qp.lower
     room = np.minimum(room, abs(missing))
     if (available := float(room.sum())) > 0:
@@ -165,11 +169,35 @@ def _pivot_once(qp: BoxQP, states: IntArray, beta: Array) -> BoxSolution | None:
     arguments = (*qp.arguments(), states, beta, residual, tol, _ROUNDS, _PATIENCE)
     _, ending, offset = backend().pivot(*arguments)
     if ending == NO_FREE:
-        return _without_free(qp, states, beta, residual)
-    return BoxSolution(beta, states, residual, offset, (), OK) if ending == EXACT else None
+        return _without_free(qp, states, beta, residual, tol)
+    if ending != EXACT:
+        return None
+    corner = _at_corner(qp, states, beta, tol)
+    return corner or BoxSolution(beta, states, residual, offset, (), OK)
 
 
-def _without_free(qp: BoxQP, states: IntArray, beta: Array, residual: Array) -> BoxSolution | None:
+def _at_corner(qp: BoxQP, states: IntArray, beta: Array, tol: float) -> BoxSolution | None:
+    """Put free coordinates that are all at a bound there: none is free, the offset is open.
+
+    Equal bounds make this common: with one coordinate left the sum decides, and gives 0 or C.
+    """
+    free = np.flatnonzero((states == FREE) | (states == PARKED))
+    if qp.total is None or len(free) > 4:  # with more it would be a coincidence
+        return None
+    rounding = 1e-14 * (np.abs(beta).sum() + abs(qp.total))
+    low = beta[free] - qp.lower[free] <= rounding
+    high = qp.upper[free] - beta[free] <= rounding
+    if not np.all(low | high):
+        return None
+    states, beta = states.copy(), beta.copy()
+    states[free] = np.where(low, AT_LOWER, AT_UPPER)
+    beta[free] = np.where(low, qp.lower[free], qp.upper[free])
+    return _without_free(qp, states, beta, qp.residual(beta), tol)
+
+
+def _without_free(
+    qp: BoxQP, states: IntArray, beta: Array, residual: Array, tol: float
+) -> BoxSolution | None:
     """Every coordinate at a bound: optimal if the sum is right and an offset fits between them."""
     assert qp.total is not None
     rounding = 1e-14 * (np.abs(beta).sum() + abs(qp.total))
@@ -179,7 +207,8 @@ def _without_free(qp: BoxQP, states: IntArray, beta: Array, residual: Array) -> 
         return None
     # r <= offset at the lower bound, r >= offset at the upper
     floor, ceiling = int(low[np.argmax(residual[low])]), int(high[np.argmin(residual[high])])
-    if residual[floor] > residual[ceiling]:
+    noise = 8.0 * 2.2e-16 * np.sqrt(qp.K.diagonal().max() * (qp.K.diagonal() @ beta**2))
+    if residual[floor] - residual[ceiling] > max(tol, noise):
         return None
     offset = 0.5 * float(residual[floor] + residual[ceiling])
     return BoxSolution(beta, states, residual, offset, (floor, ceiling), OK)
@@ -197,7 +226,7 @@ def _settled(qp: BoxQP, states: IntArray, beta: Array) -> tuple[IntArray, Array]
         A = qp.K[np.ix_(free, free)] + np.diag(qp.ridge[free])
         column = qp.K[free, k].copy()
         if qp.total is not None:
-            lift = float(A.diagonal().mean())
+            lift = float(A.diagonal().mean()) or 1.0
             A, column = A + lift, column + lift
         L, info = lapack.dpotrf(A, lower=1)
         move = -cho_solve((L, True), column) if info == 0 else np.zeros(len(free))
@@ -245,7 +274,9 @@ def _finish(qp: BoxQP, guess: Array, states: IntArray, descended: Array) -> BoxS
         "the active sets could not be settled to machine precision: the kernel matrix is close to "
         "singular for this C; rescale the inputs, shorten the length scale or lower C",
     )
-    candidates = [_describe(qp, _feasible(qp, b), status) for b in (guess, descended)]
+    snapped = np.where(states == AT_LOWER, qp.lower, np.where(states == AT_UPPER, qp.upper, guess))
+    tried = (snapped, guess, descended)
+    candidates = [_describe(qp, _feasible(qp, b), status) for b in tried]
     return min(candidates, key=lambda c: _gap(qp, c))
 
 
@@ -270,21 +301,32 @@ def _by_proximal_points(qp: BoxQP, states: IntArray, beta: Array) -> BoxSolution
 
 
 def _describe(qp: BoxQP, beta: Array, status: Status) -> BoxSolution:
-    """An inexact answer, with the offset that suits its residuals best."""
+    """Complete an answer that was not pivoted to, with the offset that suits its residuals best."""
     states = _states(qp, beta)
     residual = qp.residual(beta)
     if qp.total is None:
         return BoxSolution(beta, states, residual, 0.0, (), status)
-    grow = residual[beta < qp.upper]
-    shrink = residual[beta > qp.lower]
-    offset = 0.5 * float(grow.max() + shrink.min())
-    return BoxSolution(beta, states, residual, offset, (), status)
+    return BoxSolution(beta, states, residual, _best_offset(qp, beta, residual), (), status)
+
+
+def _best_offset(qp: BoxQP, beta: Array, residual: Array) -> float:
+    """The offset of the smallest gap: where the steps each coordinate would take sum to zero."""
+    low, high = float(residual.min()), float(residual.max())
+    while low < (middle := 0.5 * (low + high)) < high:
+        grows = float(_step(qp, beta, residual - middle).sum()) > 0.0
+        low, high = (middle, high) if grows else (low, middle)
+    return high
+
+
+def _step(qp: BoxQP, beta: Array, slack: Array) -> Array:
+    """How far each coordinate would go on its own."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        step = np.where(qp.ridge > 0, slack / qp.ridge, np.copysign(np.inf, slack))
+    return np.clip(step, qp.lower - beta, qp.upper - beta)
 
 
 def _gap(qp: BoxQP, s: BoxSolution) -> float:
     """The duality gap: what each coordinate could still gain on its own, at this offset."""
     slack = s.residual - s.offset
-    with np.errstate(divide="ignore", invalid="ignore"):
-        step = np.where(qp.ridge > 0, slack / qp.ridge, np.copysign(np.inf, slack))
-    step = np.clip(step, qp.lower - s.beta, qp.upper - s.beta)
+    step = _step(qp, s.beta, slack)
     return float(slack @ step - 0.5 * qp.ridge @ step**2)

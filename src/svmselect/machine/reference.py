@@ -152,7 +152,7 @@ def pivot(
         beta[:] = np.where(states == AT_LOWER, lower, np.where(states == AT_UPPER, upper, 0.0))
         free = np.flatnonzero(states == FREE)
         A = K[np.ix_(free, free)] + np.diag(ridge[free])
-        lift = float(A.diagonal().mean()) if balanced and len(free) else 0.0
+        lift = (float(A.diagonal().mean()) or 1.0) if balanced and len(free) else 0.0
         A += lift
         L, clear = _factor(A)
         if not clear:
@@ -180,9 +180,11 @@ def pivot(
             residual[free] -= ridge[free] * x
             error = np.abs(residual[free] - offset).max(initial=0.0)
             noise = max(tol, 8.0 * _EPS * np.sqrt(largest * (K.diagonal() @ beta**2)))
-            if error <= 0.1 * noise:
-                break
+            # at small C the sum is a difference of numbers far larger than beta: it counts too
             sum_left = total - beta.sum()
+            summed = not balanced or abs(sum_left) <= 1e-15 * np.abs(beta).sum()
+            if error <= 0.1 * noise and summed:
+                break
         slack = residual - offset
         wrong = (states == FREE) & ((beta < lower) | (beta > upper))
         wrong |= (states == AT_LOWER) & (slack > noise)

@@ -102,14 +102,16 @@ def describe(
         off = np.abs(alpha / np.where(active, cost, 1.0) - slope)
     kkt = float(np.max(off[active], initial=0.0))
     relative_gap = abs(gap) / max(abs(objective), 1e-300)
-    limit = max(1e-9, 100.0 * rounding)
-    if status.ok and not (relative_gap <= limit and kkt <= max(1e-9, 100.0 * spread)):
+    # Rounding excuses much, but what is off in the third digit is never called exact.
+    limit, kkt_limit = (min(max(1e-9, 100.0 * error), 1e-3) for error in (rounding, spread))
+    exact = relative_gap <= limit and kkt <= kkt_limit
+    if status.ok and not exact:
         status = Status(
             "inexact",
             f"relative duality gap {relative_gap:.1e}, residual {kkt:.1e}: the kernel matrix is "
             "close to singular for this C; rescale the inputs, shorten the length scale or lower C",
         )
-    elif not status.ok and relative_gap <= limit and kkt <= max(1e-9, 100.0 * spread):
+    elif not status.ok and exact:
         status = OK
     for array in (alpha, beta, decision):
         array.flags.writeable = False

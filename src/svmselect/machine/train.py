@@ -116,8 +116,9 @@ def _train_hinge(
         # A hard margin: at large C a margin of 1 - 1e-16 costs more than the whole norm, so the
         # free margins are rounded up to one.
         size = np.sqrt(K.diagonal())
-        up = 1.0 + 4e-16 * (1.0 + float(size.max() * np.sqrt((size * beta) @ (size * beta))))
-        up += 2.0 * min(float(np.max(1.0 - y[inside] * f[inside], initial=0.0)), 1e-10)
+        noise = 4e-16 * (1.0 + float(size.max() * np.sqrt((size * beta) @ (size * beta))))
+        short = float(np.max(1.0 - y[inside] * f[inside], initial=0.0))
+        up = 1.0 + min(noise, 1e-9) + 2.0 * min(short, 1e-10)
         beta, b, f = np.clip(beta * up, lower, upper), b * up, f * up
     return describe(K, y, weights, C, loss, fit_intercept, beta, b, f, *sets, s.status)
 
