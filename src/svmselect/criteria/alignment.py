@@ -24,6 +24,7 @@ class Alignment(Criterion):
     name = "alignment"
     greater_is_better = True
     serves = every("hinge", "squared_hinge", "logistic")
+    scaling = 0.0
     formula = "<K, yy'>_F / (|K|_F |yy'|_F), centred"
     cost = "O(n^2)"
     reference = "Cristianini, Shawe-Taylor, Elisseeff & Kandola 2001"

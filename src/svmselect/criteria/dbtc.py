@@ -1,0 +1,47 @@
+"""Distance between two classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from svmselect.criteria.base import Context, Criterion, Verdict, every
+from svmselect.types import Sensitivity
+
+
+@dataclass(frozen=True)
+class DBTC(Criterion):
+    """The squared distance between the means of the two classes in feature space.
+
+    u'Ku, u_i = w_i y_i / (total weight of the class of i). ``normalised`` (the default) first gives
+    every point length one, K_ij / (K_ii K_jj)^1/2, as the method needs: without it a larger
+    amplitude is always better. No machine is trained; C does not enter. A weight counts as copies.
+    """
+
+    normalised: bool = True
+
+    name = "dbtc"
+    greater_is_better = True
+    serves = every("hinge", "squared_hinge", "logistic")
+    scaling = 0.0
+    formula = "|mean of class + - mean of class -|^2 in feature space"
+    cost = "O(n^2)"
+    reference = "Sun, Zheng, Li & Zhou 2010"
+
+    def evaluate(self, context: Context, gradient: bool) -> Verdict:
+        K, y, w = context.K, context.y, context.weights
+        u = np.where(y > 0, w / w[y > 0].sum(), -w / w[y < 0].sum())
+        if self.normalised:  # a point at the origin of feature space has no direction: it stays
+            size = np.sqrt(K.diagonal())
+            u = np.divide(u, size, out=np.zeros_like(u), where=size > 0)
+        Ku = K @ u
+        value = float(max(u @ Ku, 0.0))
+        details = {"distance": float(np.sqrt(value))}
+        if not gradient:
+            return Verdict(value, details=details)
+        dense = None
+        if self.normalised:
+            share = np.divide(u * Ku, K.diagonal(), out=np.zeros_like(u), where=K.diagonal() > 0)
+            dense = np.diag(-share)
+        return Verdict(value, Sensitivity(u[:, None], u[:, None], 0.0, dense), details=details)
