@@ -25,6 +25,12 @@ from svmselect.types import Score
 _GRADIENT_TOLERANCE = 1e-6
 _SAME = 1e-8  # two ways to compute one number
 _OFFSETS = {FREE: True, PENALISED: False}
+# Only the hinge has all regimes; to the others they are C of several sizes.
+_TELLING = {
+    "hinge": tuple(REGIMES),
+    "squared_hinge": ("mixed", "all bounded", "none bounded"),
+    "logistic": ("mixed", "all bounded", "none bounded"),
+}
 
 
 def criterion_checks(criterion: Criterion, skip: Collection[str] = ()) -> list[Check]:
@@ -67,7 +73,7 @@ def _checks_of_a_pair(criterion: Criterion, loss: str, offset: str) -> Iterator[
     def at(regime: str, kernel: Kernel = kernel) -> Problem:
         return problem(regime, loss, intercept, kernel)
 
-    regimes = [r for r in REGIMES if criterion.counts_weights or at(r).weights is None]
+    regimes = [r for r in _TELLING[loss] if criterion.counts_weights or at(r).weights is None]
     for regime in regimes:
         label = f"value: {pair}, {regime}"
         yield label, partial(_check_value, criterion, at(regime), regime == "mixed")
@@ -78,7 +84,10 @@ def _checks_of_a_pair(criterion: Criterion, loss: str, offset: str) -> Iterator[
                 yield label, partial(_check_gradient, criterion, at("mixed", other))
         for regime in regimes[1:]:
             yield f"gradient: {pair}, {regime}", partial(_check_gradient, criterion, at(regime))
-        for regime in ("mixed", "none free"):
+        if criterion.counts_weights:
+            heavy = weighted(at("mixed"))
+            yield f"gradient: {pair}, weighted", partial(_check_gradient, criterion, heavy)
+        for regime in ("mixed", "none free") if loss != "logistic" else ():
             label = f"continuity: {pair}, {regime}"
             yield label, partial(_check_continuity, criterion, at(regime))
     else:

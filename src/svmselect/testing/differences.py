@@ -63,7 +63,7 @@ def compare(objective: Objective, point: Array, steps: tuple[float, ...] = STEPS
         error = float(np.abs(score.gradient - differences).max()) / unit
         if best is None or error < best.error:
             best = Comparison(score.gradient, differences, error, step)
-        if best.error < 1e-8:
+        if best.error < 1e-7:  # the next step would only prove it again
             break
     nothing = np.full(len(point), np.nan)
     return best or Comparison(score.gradient, nothing, np.inf, steps[-1], crossed=True)
@@ -74,7 +74,7 @@ def jump(
 ) -> tuple[Score, Score, float] | None:
     """Find the next C at which an active set changes; the scores just before and after it.
 
-    Bisection down to a relative distance of 1e-10 in C; None where no set changes within
+    Bisection down to a relative distance of 1e-9 in C; None where no set changes within
     ``reach`` in log C.
     """
 
@@ -83,14 +83,14 @@ def jump(
         return score, fingerprint(trained)
 
     low, (before, home) = log_C, at(log_C)
-    for high in log_C + np.linspace(0.0, reach, 31)[1:]:
+    for high in log_C + np.linspace(0.0, reach, 16)[1:]:
         after, sets = at(high)
         if sets != home:
             break
         low, before = high, after
     else:
         return None
-    while high - low > 1e-10:
+    while high - low > 1e-9:
         middle = 0.5 * (low + high)
         score, sets = at(middle)
         if sets == home:
