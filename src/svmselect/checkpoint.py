@@ -12,7 +12,7 @@ from svmselect.trace import Record, read_lines, to_line
 
 
 class Journal:
-    """JSON lines: a header, then one line an evaluation, each flushed as it is written.
+    """JSON lines: a header, then one line an evaluation, in the file as soon as it is known.
 
     An existing file is read back: ``known`` are its evaluations, by run and index. A last line
     without its end, torn by a kill, is cut off. A file about other data or settings is refused.
@@ -31,23 +31,15 @@ class Journal:
                 self.header = found
             for record in records:
                 self.known.setdefault(record.run, {})[record.index] = record
-        self._file = open(self.path, "ab" if whole else "wb")  # noqa: SIM115 - closed by close()
         if whole:
-            self._file.truncate(whole)
+            os.truncate(self.path, whole)
         else:
-            self._write(json.dumps(self.header) + "\n")
+            self.path.write_text(json.dumps(self.header) + "\n")
 
     def append(self, record: Record) -> None:
         """Write one evaluation; it survives the end of this process from here on."""
-        self._write(to_line(record, self.names))
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
-    def _write(self, line: str) -> None:
-        self._file.write(line.encode())
-        self._file.flush()
+        with self.path.open("ab") as file:
+            file.write(to_line(record, self.names).encode())
 
 
 def seed_of(path: str | os.PathLike[str] | None) -> int | None:

@@ -138,13 +138,9 @@ def carry_out(
     digest = data_hash(plan.data.X, plan.data.y, plan.data.weights)
     header = provenance(plan.seed, digest, names, plan.settings)
     journal = None if checkpoint is None else Journal(checkpoint, header)
-    try:
-        with pool(n_jobs) as workers:
-            session = Session(workers, journal, callback, budget, max_time)
-            return _chosen(plan, session, header, checkpoint)
-    finally:
-        if journal is not None:
-            journal.close()
+    with pool(n_jobs) as workers:
+        session = Session(workers, journal, callback, budget, max_time)
+        return _chosen(plan, session, header, checkpoint)
 
 
 def _chosen(plan: Plan, session: Session, header: Mapping[str, Any], path: Any) -> Selection:

@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 
 from svmselect.search.base import Search, Space, State, loss_of
-from svmselect.types import Array, Evaluation, Status
+from svmselect.types import Array, Evaluation, IntArray, Status
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CMAState(State):
-    """The strategy's own variables, the elite, and how long it has stood."""
+    """The strategy's variables over the free coordinates; the elite, and how long it has stood."""
 
     inner: Mapping[str, Any]
+    free: IntArray
+    held: Array
     point: Array
     loss: float
     stagnant: int
@@ -46,11 +48,12 @@ class CMAES(Search[CMAState]):
         from cmaes import CMA
 
         x = space.clip(point)
-        box = np.column_stack([space.lower, space.upper])
-        if len(x) == 1:  # the update divides by p - 1 in places: an idle coordinate beside it
-            x, box = np.append(x, 0.0), np.vstack([box, [-1.0, 1.0]])
+        free = np.flatnonzero(space.upper > space.lower)
+        mean, box = x[free], np.column_stack([space.lower, space.upper])[free]
+        while len(mean) < 2:  # it needs two coordinates: idle ones beside those there are
+            mean, box = np.append(mean, 0.0), np.vstack([box, [-1.0, 1.0]])
         inner = CMA(
-            mean=x.copy(),
+            mean=mean.copy(),
             sigma=self.step,
             bounds=box,
             seed=seed % 2**32,
@@ -58,8 +61,8 @@ class CMAES(Search[CMAState]):
         )
         return self._ask(
             CMAState(
-                space=space, pending=(), inner=vars(inner), point=x, loss=np.inf, stagnant=0,
-                iteration=0,
+                space=space, pending=(), inner=vars(inner), free=free, held=x, point=mean,
+                loss=np.inf, stagnant=0, iteration=0,
             )
         )  # fmt: skip
 
@@ -95,9 +98,12 @@ class CMAES(Search[CMAState]):
     def _ask(self, state: CMAState) -> CMAState:
         inner = _wake(state.inner)
         asked = [inner.ask() for _ in range(inner.population_size)]
-        p = len(state.space)
-        points = tuple(state.space.clip(x[:p]) for x in asked)
-        return replace(state, inner={**vars(inner), "asked": asked}, pending=points)
+        points = []
+        for x in asked:
+            point = state.held.copy()
+            point[state.free] = x[: len(state.free)]
+            points.append(state.space.clip(point))
+        return replace(state, inner={**vars(inner), "asked": asked}, pending=tuple(points))
 
 
 def _wake(inner: Mapping[str, Any]) -> Any:
