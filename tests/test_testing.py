@@ -11,7 +11,7 @@ import pytest
 from scipy.special import expit
 
 from svmselect.criteria.base import FREE, Context, Criterion, Verdict, every
-from svmselect.kernels import RBF, Constant, Kernel, Linear
+from svmselect.kernels import RBF, Constant, Kernel, Linear, available
 from svmselect.kernels.tiles import Array, Block
 from svmselect.testing import (
     KERNELS,
@@ -366,7 +366,15 @@ def test_differences_notice_a_change_of_active_sets() -> None:
     assert wide.crossed
 
 
-@pytest.mark.parametrize("kernel", [RBF([0.5, 1.0, 2.0]), 2.0 * Linear() + Constant(0.1)], ids=repr)
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        *(cls(2) if name == "polynomial" else cls() for name, cls in available().items()),
+        RBF([0.5, 1.0, 2.0]),
+        2.0 * Linear() + Constant(0.1),
+    ],
+    ids=repr,
+)
 def test_sound_kernel_passes(kernel: Kernel) -> None:
     check_kernel(kernel)
 

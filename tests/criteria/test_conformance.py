@@ -30,7 +30,7 @@ VARIANTS: dict[str, list[Variant]] = {
     "likelihood": [({"targets": "platt"}, ())],
     "logistic-laplace": [LANDMARKS, ({"variant": "printed"}, ())],
     "smoothed-cv": [({"slope": 3.0}, ())],
-    "span": [({"smooth": False}, ()), ({"variant": "bound"}, ())],
+    "span": [({"over": "all"}, ()), ({"smooth": False}, ()), ({"variant": "bound"}, ())],
     "xi-alpha": [({"variant": "kk"}, ())],
 }
 

@@ -24,6 +24,7 @@ from svmselect.types import Score
 
 _GRADIENT_TOLERANCE = 1e-6
 _SAME = 1e-8  # two ways to compute one number
+_UNITS = ("score", "mean", "total", "deviance")
 _OFFSETS = {FREE: True, PENALISED: False}
 # Only the hinge has all regimes; to the others they are C of several sizes.
 _TELLING = {
@@ -124,6 +125,7 @@ def _check_declarations(criterion: Criterion) -> None:
     require(
         isinstance(cls.greater_is_better, bool), f"{cls.__name__}.greater_is_better must be a bool"
     )
+    require(cls.units in _UNITS, f"{cls.__name__}.units is not one of {', '.join(_UNITS)}")
     require(len(criterion.serves) > 0, f"{cls.__name__}.serves is empty")
     for loss, offset in criterion.serves:
         require(
