@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 from scipy.optimize import lsq_linear, nnls
@@ -46,7 +46,7 @@ def _intercepts(x: np.ndarray, g: np.ndarray, y: np.ndarray, F: np.ndarray) -> l
     if len(F):
         return [float(x[-1])]
     ends = np.sort(y - g)  # none free: some pair of neighbours holds the interval
-    return [float((a + b) / 2) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    return [float((a + b) / 2) for a, b in pairwise(ends)]
 
 
 def _optimal(alpha: np.ndarray, z: np.ndarray, cost: np.ndarray, loss: str) -> bool:

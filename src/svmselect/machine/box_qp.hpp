@@ -227,7 +227,7 @@ inline Descent decompose(const Problem& p, double* beta, double* r, double tol, 
         q[k] = p.K[k * n + k] + p.ridge[k];
         largest_q = std::max(largest_q, q[k]);
     }
-    const double tiny = std::max(1e-14 * largest_q, 1e-290);
+    const double tiny = std::max(1e-14 * largest_q, 1e-140);  // its square must not vanish
     if (!p.balanced)
         for (double& v : q) v = std::max(v, tiny);
     // balanced: added to r, they take a coordinate out of the running; otherwise limits on r

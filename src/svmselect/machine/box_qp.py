@@ -17,7 +17,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from types import ModuleType
 
 import numpy as np
@@ -64,6 +64,17 @@ class BoxQP:
     lower: Array
     upper: Array
     total: float | None
+
+    @cached_property
+    def scale(self) -> float:
+        """The size of a residual, against which tolerances are measured."""
+        scale = float(np.abs(self.target).max(initial=0.0))
+        if self.total:  # what moving the total from one coordinate to the others would change
+            here, diagonal = self.lower < self.upper, self.K.diagonal()
+            i = int(np.argmax(here))
+            distance2 = (diagonal + diagonal[i] - 2.0 * self.K[i])[here]
+            scale = max(scale, abs(self.total) * float(distance2.max(initial=0.0)))
+        return scale or 1.0
 
     def residual(self, beta: Array) -> Array:
         """target - (K + ridge) beta, reading only the rows that count."""
@@ -117,11 +128,10 @@ def solve_box(
         if (answer := _pivot(qp, states, beta.copy())) is not None:
             return answer
     beta = _feasible(qp, beta)
-    scale = float(np.abs(qp.target).max(initial=0.0)) or 1.0
     residual = qp.residual(beta)
     steps_left, tol = max(50_000, n * n // 16), _FIRST_TOLERANCE
     while steps_left > 0 and tol >= _LAST_TOLERANCE:
-        steps, _ = backend().decompose(*qp.arguments(), beta, residual, tol * scale, steps_left)
+        steps, _ = backend().decompose(*qp.arguments(), beta, residual, tol * qp.scale, steps_left)
         steps_left -= steps
         if (answer := _pivot(qp, _states(qp, beta), beta.copy())) is not None:
             return answer
@@ -165,7 +175,7 @@ def _pivot(qp: BoxQP, states: IntArray, beta: Array) -> BoxSolution | None:
 
 def _pivot_once(qp: BoxQP, states: IntArray, beta: Array) -> BoxSolution | None:
     residual = np.empty_like(beta)
-    tol = _PIVOT_TOLERANCE * (float(np.abs(qp.target).max(initial=0.0)) or 1.0)
+    tol = _PIVOT_TOLERANCE * qp.scale
     arguments = (*qp.arguments(), states, beta, residual, tol, _ROUNDS, _PATIENCE)
     _, ending, offset = backend().pivot(*arguments)
     if ending == NO_FREE:
@@ -253,11 +263,10 @@ def _interior(qp: BoxQP) -> tuple[Array, IntArray]:
     here = np.flatnonzero(qp.lower < qp.upper)
     H = qp.K[np.ix_(here, here)] + np.diag(qp.ridge[here])
     target, lower, upper = qp.target[here], qp.lower[here], qp.upper[here]
-    x, z_lower, z_upper = interior_point(H, target, lower, upper, qp.total)
-    unit = np.where(upper - lower < 1e299, upper - lower, np.abs(x).max(initial=1.0))
-    scale = float(np.abs(target).max())
-    at_lower = (x - lower) / unit < z_lower / scale
-    at_upper = (upper - x) / unit < z_upper / scale
+    x, z_lower, z_upper = interior_point(H, target, lower, upper, qp.total, qp.scale)
+    unit = np.minimum(upper - lower, float(np.abs(x).max()) or 1.0)  # C may be far above any alpha
+    at_lower = (x - lower) / unit < z_lower / qp.scale
+    at_upper = (upper - x) / unit < z_upper / qp.scale
     beta, states = np.zeros(len(qp.target)), np.full(len(qp.target), ABSENT, dtype=np.int8)
     beta[here] = np.clip(x, lower, upper)
     states[here] = np.where(at_lower, AT_LOWER, np.where(at_upper, AT_UPPER, FREE))
@@ -294,7 +303,8 @@ def _by_proximal_points(qp: BoxQP, states: IntArray, beta: Array) -> BoxSolution
             return None
         moved = tie * float(np.abs(answer.beta - beta).max())
         states, beta = answer.states, answer.beta
-        if moved <= max(_PIVOT_TOLERANCE, 4e-16 * largest * float(np.abs(beta).sum())):
+        noise = 4e-16 * largest * float(np.abs(beta).sum())
+        if moved <= max(_PIVOT_TOLERANCE * qp.scale, noise):
             exact = _pivot(qp, states.copy(), beta.copy())
             return exact or replace(answer, residual=qp.residual(beta))
     return None

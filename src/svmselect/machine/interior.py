@@ -23,23 +23,23 @@ def interior_point(
     lower: Array,
     upper: Array,
     total: float | None,
+    scale: float,
     max_iterations: int = 100,
 ) -> tuple[Array, Array, Array]:
     """Minimise 1/2 x'Hx - target'x over the box [and sum(x) = total]; (x, z_lower, z_upper).
 
-    ``z_lower`` and ``z_upper`` are the multipliers of the bounds. O(n^3) an iteration, 15 to 40
-    iterations.
+    ``z_lower`` and ``z_upper`` are the multipliers of the bounds, ``scale`` is the size of a
+    residual. O(n^3) an iteration, 15 to 40 iterations.
     """
     has_lower, has_upper = lower > -_INFINITE, upper < _INFINITE
     # Units of x and of the residual, so that C of 1e-3 and of 1e8 look alike; start in the middle.
     span = np.where(has_lower & has_upper, upper - lower, 0.0)
     unit = float(np.median(span[span > 0])) if np.any(span > 0) else 1.0
-    slope = max(float(np.abs(target).max()), 1e-300)
     x = np.where(has_lower, lower + unit, np.where(has_upper, upper - unit, 0.0))
     x = np.where(span > 0, lower + 0.5 * span, x)
     # The distances to the bounds are carried along: recomputed from x they would round to zero.
     a, c = np.where(has_lower, x - lower, 1.0), np.where(has_upper, upper - x, 1.0)
-    z_lower, z_upper = np.where(has_lower, slope, 0.0), np.where(has_upper, slope, 0.0)
+    z_lower, z_upper = np.where(has_lower, scale, 0.0), np.where(has_upper, scale, 0.0)
     offset, sides = 0.0, max(int(has_lower.sum() + has_upper.sum()), 1)
     best = (np.inf, x, z_lower, z_upper)
     stalled = 0
@@ -47,7 +47,7 @@ def interior_point(
         mu = (a @ z_lower + c @ z_upper) / sides
         dual = H @ x - target - z_lower + z_upper + offset
         primal = 0.0 if total is None else total - x.sum()
-        error = max(np.abs(dual).max() / slope, abs(primal) / (unit * len(x)), mu / (unit * slope))
+        error = max(np.abs(dual).max() / scale, abs(primal) / (unit * len(x)), mu / (unit * scale))
         stalled = 0 if error < 0.5 * best[0] else stalled + 1
         # of two that are alike but for round-off the later one is the more complementary
         if error < 3.0 * best[0]:

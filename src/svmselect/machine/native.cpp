@@ -1,5 +1,5 @@
-// The Python face of box_qp.hpp. Arrays are checked by nanobind (type, contiguity) and by the
-// callers in this package (lengths); the interpreter lock is released while the loops run.
+// The Python face of box_qp.hpp. Arrays are checked by nanobind (type, contiguity) and here
+// (lengths); the interpreter lock is released while the loops run.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
@@ -23,14 +23,18 @@ void* address(nb::handle capsule) {
     return PyCapsule_GetPointer(capsule.ptr(), PyCapsule_GetName(capsule.ptr()));
 }
 
+template <typename... Vectors>
+void same_length(const Matrix& K, const Vectors&... vectors) {
+    const std::size_t n = K.shape(0);
+    if (K.shape(1) != n || ((vectors.shape(0) != n) || ...))
+        throw std::invalid_argument("arrays of different lengths");
+}
+
 Problem problem(const Matrix& K, const Vector& ridge, const Vector& target, const Vector& lower,
                 const Vector& upper, bool balanced, double total) {
-    const std::size_t n = K.shape(0);
-    if (K.shape(1) != n || ridge.shape(0) != n || target.shape(0) != n || lower.shape(0) != n ||
-        upper.shape(0) != n)
-        throw std::invalid_argument("arrays of different lengths");
-    return {K.data(),     static_cast<Index>(n), ridge.data(), target.data(),
-            lower.data(), upper.data(),          balanced,     total};
+    same_length(K, ridge, target, lower, upper);
+    return {K.data(),     static_cast<Index>(K.shape(0)), ridge.data(), target.data(),
+            lower.data(), upper.data(),                   balanced,     total};
 }
 
 }  // namespace
@@ -49,6 +53,7 @@ NB_MODULE(_native, m) {
         [](Matrix K, Vector ridge, Vector target, Vector lower, Vector upper, bool balanced,
            double total, Output beta, Output residual, double tol, long max_steps) {
             const Problem p = problem(K, ridge, target, lower, upper, balanced, total);
+            same_length(K, beta, residual);
             Descent d;
             {
                 nb::gil_scoped_release unlocked;
@@ -64,6 +69,7 @@ NB_MODULE(_native, m) {
            int patience) {
             const Problem p = problem(K, ridge, target, lower, upper, balanced, total);
             if (lapack.potrf == nullptr) throw std::runtime_error("use_lapack() was not called");
+            same_length(K, states, beta, residual);
             Pivoting d;
             {
                 nb::gil_scoped_release unlocked;
@@ -76,6 +82,7 @@ NB_MODULE(_native, m) {
     m.def(
         "inspect",
         [](Matrix K, double tol) {
+            same_length(K);
             const Look look = inspect(K.data(), static_cast<Index>(K.shape(0)), tol);
             return nb::make_tuple(look.fault, look.i, look.j);
         },

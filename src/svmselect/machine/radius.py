@@ -29,14 +29,23 @@ class Ball:
         return np.diag(self.weights) - np.outer(self.weights, self.weights)
 
 
-def enclosing_ball(K: Array, ridge: Array | None = None, start: Ball | None = None) -> Ball:
-    """Maximise sum_i b_i K_ii - b'Kb over b >= 0, sum(b) = 1, exactly. Cost as ``solve_box``."""
+def enclosing_ball(
+    K: Array,
+    ridge: Array | None = None,
+    start: Ball | None = None,
+    weights: Array | None = None,
+) -> Ball:
+    """Maximise sum_i b_i K_ii - b'Kb over b >= 0, sum(b) = 1, exactly. Cost as ``solve_box``.
+
+    A row of weight zero is left out; other weights do not matter.
+    """
     n = len(K)
     ridge = np.zeros(n) if ridge is None else ridge
+    upper = np.ones(n) if weights is None else (weights > 0).astype(float)
     diagonal = K.diagonal() + ridge
-    qp = BoxQP(K, ridge, 0.5 * diagonal, np.zeros(n), np.ones(n), 1.0)
     # Any constant on the target is a constant in the objective; centred, it is well scaled.
-    qp = BoxQP(K, ridge, qp.target - qp.target.min(), qp.lower, qp.upper, 1.0)
+    target = 0.5 * (diagonal - diagonal.min())
+    qp = BoxQP(K, ridge, target, np.zeros(n), upper, 1.0)
     known = None if start is None else start.solution
     s = solve_box(
         qp, None if known is None else known.states, None if known is None else known.beta

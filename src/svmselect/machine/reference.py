@@ -30,7 +30,7 @@ def decompose(
     """Descend by working sets of two, in place on beta and residual; (steps, violation)."""
     r = residual
     q = K.diagonal() + ridge
-    tiny = max(1e-14 * q.max(initial=0.0), 1e-290)
+    tiny = max(1e-14 * q.max(initial=0.0), 1e-140)  # its square must not vanish
     q = np.maximum(q, tiny)
     for step in range(max_steps + 1):
         if balanced:
@@ -97,9 +97,10 @@ def _two_step(
         x, y = (ri * qj - rj * kij) / det, (rj * qi - ri * kij) / det
         if li <= x <= ui and lj <= y <= uj:
             return x, y
-    edges = [(x, min(max((rj - kij * x) / qj, lj), uj)) for x in (li, ui)]
-    edges += [(min(max((ri - kij * y) / qi, li), ui), y) for y in (lj, uj)]
-    edges = [e for e in edges if max(map(abs, e)) < HUGE_NUMBER / 10] or [(ri / qi, 0.0)]
+    finite = HUGE_NUMBER / 10
+    edges = [(x, min(max((rj - kij * x) / qj, lj), uj)) for x in (li, ui) if abs(x) < finite]
+    edges += [(min(max((ri - kij * y) / qi, li), ui), y) for y in (lj, uj) if abs(y) < finite]
+    edges = edges or [(ri / qi, 0.0)]
     return min(
         edges,
         key=lambda e: (
