@@ -1,0 +1,243 @@
+"""Choose C, the width of the Gaussian kernel, and how far the length scales may part.
+
+1. A coarse path: widths around the median distance, C growing along each, warm starts throughout;
+   a width is left when its likelihood has fallen twice.
+2. Gauss-Newton from the best cell (and from a rival that lies apart) in (log C, log width).
+3. At the isotropic optimum a quadratic model predicts what separate length scales would gain at
+   each spread tau, after paying for their freedom (Kwok's third level, applied to the
+   hyperparameters). If nothing, the isotropic kernel stays, at the price of one reading. If
+   something, Gauss-Newton descends at that tau, and tau is judged again where it ends.
+
+C is chosen for machines trained on part of the rows; the final machine sees all of them and gets C
+times that share, so that the penalty per point stays what it was. At small C, where most support
+vectors are at the bound, the decision values and their sigmoid would otherwise not fit together.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from svmselect.auto.landscape import Landscape, Pair, Reading
+from svmselect.auto.newton import descend, expected_level_three, level_three
+from svmselect.kernels import RBF
+from svmselect.types import Array, Evaluation
+
+_WIDTHS = 2.0 ** np.arange(-2.5, 3.0)  # in units of the median distance
+_PENALTIES = 2.0 ** np.arange(-3.0, 12.5, 2.5)
+_TAUS = (0.125, 0.25, 0.5, 1.0)  # on log l; on log gamma twice that
+_LOG_C = (np.log(1e-4), np.log(1e6))
+_WORTH = 0.5  # gain in log marginal likelihood that pays for separate length scales
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What was chosen. P(+1 | f) = 1 / (1 + exp(slope f + offset)), one sigmoid a pair.
+
+    ``C`` is for the final machines, trained on every row. ``value`` is the mean held-out
+    log-likelihood, ``error`` the held-out error of p > 1/2, ``tau`` the spread given to the log
+    length scales (0: one length scale for all inputs).
+    """
+
+    C: float
+    kernel: RBF
+    sigmoids: tuple[tuple[float, float], ...]
+    value: float
+    error: float
+    standard_error: float
+    held_out: tuple[Array, ...]
+    tau: float
+    history: tuple[Evaluation, ...]
+    messages: tuple[str, ...]
+    seconds: float
+
+
+@dataclass(eq=False)
+class _Survey:
+    """Readings one after another: the record, the best so far, the clock."""
+
+    landscape: Landscape
+    deadline: float | None
+    callback: Callable[[Evaluation], object] | None
+    history: list[Evaluation] = field(default_factory=list)
+    asked_to_stop: bool = False
+
+    def read(self, log_C: float, log_scale: Array, start: Reading | None, slopes: bool) -> Reading:
+        began = time.perf_counter()
+        reading = self.landscape.read(log_C, log_scale, start, slopes)
+        evaluation = Evaluation(
+            point=reading.point,
+            value=-reading.loss / self.landscape.total,
+            gradient=None if reading.gradient is None else -reading.gradient,
+            seconds=time.perf_counter() - began,
+        )
+        self.history.append(evaluation)
+        if self.callback is not None and self.callback(evaluation):
+            self.asked_to_stop = True
+        return reading
+
+    def keep_going(self) -> bool:
+        late = self.deadline is not None and time.perf_counter() > self.deadline
+        return not (late or self.asked_to_stop)
+
+
+def choose(
+    X: Array,
+    pairs: Sequence[Pair],
+    *,
+    loss: str = "hinge",
+    ard: str | bool = "auto",
+    max_time: float | None = None,
+    random_state: int | np.random.Generator | None = 0,
+    callback: Callable[[Evaluation], object] | None = None,
+    start: Choice | None = None,
+) -> Choice:
+    """Choose for standardised inputs X and one or more two-class problems that share the choice.
+
+    ``ard``: "auto" lets the data decide, "yes" skips the comparison with one common scale, "no"
+    keeps to it. ``callback`` sees every evaluation and stops the search by returning True; it and
+    ``max_time`` (seconds) end with the best so far. ``start`` replaces the coarse path.
+    """
+    began = time.perf_counter()
+    deadline = None if max_time is None else began + max_time
+    survey = _Survey(Landscape(X, pairs, loss), deadline, callback)
+    unit = median_distance(X, random_state)
+    box = np.array([_LOG_C, (np.log(unit / 50.0), np.log(unit * 50.0))])
+    gain = 1e-2
+    if start is None:
+        starts = _coarse(survey, unit)
+    else:
+        scale = np.log(np.atleast_1d(np.asarray(start.kernel.length_scale))).mean()
+        share = float(np.mean([pair.share for pair in pairs]))
+        starts = [survey.read(np.log(start.C / share), np.array([scale]), None, True)]
+    best = min(
+        (descend(survey.read, r, 1.0, box, gain, 10, survey.keep_going) for r in starts),
+        key=lambda r: r.loss,
+    )
+    tau, messages = 0.0, []
+    wanted = {"auto": True, "yes": True, "no": False, True: True, False: False}[ard]
+    if wanted and X.shape[1] > 1 and survey.keep_going():
+        best, tau, message = _part_scales(survey, best, box, ard in ("yes", True))
+        messages.append(message)
+    messages += _edges(best, box)
+    if not survey.keep_going():
+        messages.append("the search was stopped early; this is the best it had found")
+    return _choice(survey, pairs, best, tau, messages, time.perf_counter() - began)
+
+
+def median_distance(X: Array, random_state: int | np.random.Generator | None) -> float:
+    """The median distance between rows (of a sample of at most 500)."""
+    rng = np.random.default_rng(random_state)
+    rows = X if len(X) <= 500 else X[rng.choice(len(X), 500, replace=False)]
+    squares = np.einsum("ij,ij->i", rows, rows)
+    d2 = (squares[:, None] + squares - 2.0 * rows @ rows.T)[np.triu_indices(len(rows), 1)]
+    d2 = d2[d2 > 1e-12 * max(float(squares.max(initial=0.0)), 1e-300)]
+    return float(np.sqrt(np.median(d2))) if len(d2) else 1.0
+
+
+def _coarse(survey: _Survey, unit: float) -> list[Reading]:
+    """Walk the path of each width; the best reading, and the best of another width if close."""
+    tops: list[Reading] = []
+    for width in _WIDTHS * unit / np.sqrt(2.0):
+        readings: list[Reading] = []
+        falls = 0
+        for C in _PENALTIES:
+            if not survey.keep_going() and (tops or readings):
+                break
+            last = readings[-1] if readings else None
+            scale = np.array([np.log(width)])
+            readings.append(survey.read(float(np.log(C)), scale, last, False))
+            falls = falls + 1 if last is not None and readings[-1].loss > last.loss else 0
+            if falls == 2:
+                break
+        if readings:
+            tops.append(min(readings, key=lambda r: r.loss))
+    tops.sort(key=lambda r: r.loss)
+    first = tops[0]
+    apart = [
+        r
+        for r in tops[1:]
+        if abs(r.log_scale[0] - first.log_scale[0]) > 1.0 and r.loss < first.loss + 2.0
+    ]
+    return [survey.read(r.log_C, r.log_scale, r, True) for r in [first, *apart[:1]]]
+
+
+def _part_scales(
+    survey: _Survey, isotropic: Reading, box: Array, insist: bool
+) -> tuple[Reading, float, str]:
+    """Give each input its own length scale if that pays; the reading, tau and a sentence."""
+    d = survey.landscape.X.shape[1]
+    wide = np.vstack([box[:1], np.tile(box[1:] + np.array([[-1.0, 3.0]]), (d, 1))])
+    log_scale = np.full(d, isotropic.log_scale[0])
+    here = survey.read(isotropic.log_C, log_scale, isotropic, True)
+    expected = {tau: expected_level_three(here, tau) for tau in _TAUS}
+    tau = min(expected, key=lambda t: expected[t])
+    if expected[tau] > here.loss - _WORTH and not insist:
+        return isotropic, 0.0, "one length scale for all inputs: separate ones would not pay"
+    judged: dict[float, tuple[float, Reading]] = {}
+    while survey.keep_going():
+        here = descend(survey.read, here, tau, wide, 5e-2, 8, survey.keep_going)
+        judged[tau] = (level_three(here, tau), here)
+        others = [t for t in _TAUS if t not in judged and abs(np.log2(t / tau)) < 1.5]
+        if not others:
+            break
+        rival = min(others, key=lambda t: expected_level_three(here, t))
+        if expected_level_three(here, rival) > judged[tau][0] - 0.5 * _WORTH:
+            break
+        tau = rival
+    if not judged:
+        return isotropic, 0.0, "one length scale for all inputs: no time to try separate ones"
+    tau = min(judged, key=lambda t: judged[t][0])
+    value, best = judged[tau]
+    if value > isotropic.loss - _WORTH and not insist:
+        return isotropic, 0.0, "one length scale for all inputs: separate ones did not pay"
+    gained = isotropic.loss - value
+    return best, tau, f"a length scale for each input (log evidence for it: {gained:+.1f})"
+
+
+def _edges(best: Reading, box: Array) -> list[str]:
+    """Say what ended on the edge of the range that was searched."""
+    edges = []
+    for value, (low, high), name in (
+        (best.log_C, box[0], "C"),
+        (float(best.log_scale.mean()), box[1], "the length scale"),
+    ):
+        if value <= low + 1e-9 or value >= high - 1e-9:
+            side = "lower" if value <= low + 1e-9 else "upper"
+            edges.append(f"{name} is at the {side} edge of the range searched")
+    return edges
+
+
+def _choice(
+    survey: _Survey,
+    pairs: Sequence[Pair],
+    best: Reading,
+    tau: float,
+    messages: list[str],
+    seconds: float,
+) -> Choice:
+    """Gather the final record; the error is of p > 1/2, its spread that of a mean over rows."""
+    wrong, weight = [], []
+    for pair, f, (slope, offset) in zip(pairs, best.held_out, best.sigmoids, strict=True):
+        wrong.append(pair.y * -(slope * f + offset) <= 0)
+        weight.append(pair.weights)
+    w = np.concatenate(weight)
+    error = float(w @ np.concatenate(wrong)) / float(w.sum())
+    rows = survey.landscape.total
+    share = float(np.mean([pair.share for pair in pairs]))
+    return Choice(
+        C=float(np.exp(best.log_C)) * share,
+        kernel=survey.landscape.kernel(best.log_scale),
+        sigmoids=best.sigmoids,
+        value=-best.loss / survey.landscape.total,
+        error=error,
+        standard_error=float(np.sqrt(error * (1.0 - error) / rows)),
+        held_out=best.held_out,
+        tau=tau,
+        history=tuple(survey.history),
+        messages=tuple(messages),
+        seconds=seconds,
+    )

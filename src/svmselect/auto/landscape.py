@@ -1,0 +1,182 @@
+"""The cross-validated likelihood as a landscape: height, slope and curvature at a point.
+
+The held-out decisions f of all folds are smooth functions of (log C, log length scales) with a
+Jacobian J that costs about as much as training the folds. So the likelihood has, besides its exact
+gradient, a Gauss-Newton Hessian J'WJ that is never indefinite, and a handful of steps find an
+optimum in any number of length scales.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from svmselect.kernels import RBF
+from svmselect.machine import ActiveSystem, Solution
+from svmselect.machine.forward import decision_jacobian
+from svmselect.machine.train import train
+from svmselect.probability import sigmoid_likelihood
+from svmselect.types import Array, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """One two-class problem among the rows of X, and its folds.
+
+    ``tests`` are positions within ``rows`` that are held out, one array a fold.
+    """
+
+    rows: IntArray
+    y: Array
+    weights: Array
+    tests: tuple[IntArray, ...]
+
+    @property
+    def share(self) -> float:
+        """The part of the weight that a fold's machine is trained on, on average."""
+        held_out = sum(float(self.weights[test].sum()) for test in self.tests)
+        return 1.0 - held_out / (len(self.tests) * float(self.weights.sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What the landscape shows at one point; ``solutions`` warm-start a neighbouring one.
+
+    ``loss`` is the total held-out negative log-likelihood; ``gradient`` and ``hessian`` (that of
+    Gauss and Newton) are by (log C, *log scales), None where they were not asked for.
+    """
+
+    log_C: float
+    log_scale: Array
+    loss: float
+    sigmoids: tuple[tuple[float, float], ...]
+    held_out: tuple[Array, ...]
+    solutions: tuple[tuple[Solution, ...], ...]
+    gradient: Array | None = None
+    hessian: Array | None = None
+
+    @property
+    def point(self) -> Array:
+        """(log C, *log scales): one scale if isotropic, else one an input."""
+        return np.concatenate([[self.log_C], self.log_scale])
+
+
+@dataclass(frozen=True, eq=False)
+class Landscape:
+    """Mean over pairs of the pooled held-out log-likelihood, each pair with its own sigmoid.
+
+    Platt's targets keep the sigmoid and the likelihood finite where folds are separated, so that a
+    perfect score on few points is not worth an infinity.
+    """
+
+    X: Array
+    pairs: Sequence[Pair]
+    loss: str = "hinge"
+
+    @property
+    def total(self) -> float:
+        """The number of rows, each with its weight: what a mean divides by."""
+        return sum(float(pair.weights.sum()) for pair in self.pairs) * self.overlap
+
+    @property
+    def overlap(self) -> float:
+        """Each row is in (classes - 1) pairs and should count once."""
+        k = len(self.pairs)
+        return 2.0 / (
+            float(np.sqrt(8.0 * k + 1.0)) - 1.0
+        )  # k = m (m + 1) / 2 pairs of m + 1 classes
+
+    def kernel(self, log_scale: Array) -> RBF:
+        """The Gaussian kernel at a point."""
+        scale = np.exp(log_scale)
+        return RBF(float(scale[0])) if len(scale) == 1 else RBF(tuple(scale.tolist()))
+
+    def read(
+        self, log_C: float, log_scale: Array, start: Reading | None = None, slopes: bool = True
+    ) -> Reading:
+        """Train every fold of every pair at one point. Warm from ``start`` if it is near."""
+        K = self.kernel(log_scale)(self.X)
+        loss, sigmoids, held_out, solutions = 0.0, [], [], []
+        p = 1 + len(log_scale)
+        gradient, hessian = np.zeros(p), np.zeros((p, p))
+        for i, pair in enumerate(self.pairs):
+            whole = len(pair.rows) == len(K)
+            K_pair = K if whole else K[np.ix_(pair.rows, pair.rows)]
+            X_pair = self.X if whole else self.X[pair.rows]
+            known = None if start is None else start.solutions[i]
+            trained = self._train(K_pair, pair, float(np.exp(log_C)), known)
+            f = np.zeros(len(pair.y))
+            for test, solution in zip(pair.tests, trained, strict=True):
+                f[test] = solution.decision[test]
+            fit = sigmoid_likelihood(f, pair.y, pair.weights, "platt")
+            weight = float(pair.weights.sum()) * self.overlap
+            loss -= fit.value * weight
+            sigmoids.append((fit.slope, fit.offset))
+            held_out.append(f)
+            solutions.append(trained)
+            if slopes:
+                J = np.zeros((len(f), p))
+                for test, solution in zip(pair.tests, trained, strict=True):
+                    tangent = rbf_tangent(X_pair, K_pair, solution.beta, log_scale)
+                    J[test] = decision_jacobian(ActiveSystem.of(K_pair, solution), test, tangent)
+                gradient -= weight * (fit.gradient @ J)
+                hessian += self.overlap * _curvature(J, f, fit.slope, fit.offset, pair.weights)
+        return Reading(
+            log_C,
+            log_scale,
+            loss,
+            tuple(sigmoids),
+            tuple(held_out),
+            tuple(solutions),
+            gradient if slopes else None,
+            hessian if slopes else None,
+        )
+
+    def _train(
+        self, K: Array, pair: Pair, C: float, known: tuple[Solution, ...] | None
+    ) -> tuple[Solution, ...]:
+        trained: list[Solution] = []
+        for j, test in enumerate(pair.tests):
+            weights = pair.weights.copy()
+            weights[test] = 0.0
+            start = known[j] if known is not None else trained[-1] if trained else None
+            trained.append(train(K, pair.y, C, self.loss, True, weights, start))
+        return tuple(trained)
+
+
+def rbf_tangent(X: Array, K: Array, beta: Array, log_scale: Array) -> Array:
+    """(dK/dlog l) beta: one column for a common scale, one an input otherwise.
+
+    dK_ij/dlog l_a = K_ij (x_ia - x_ja)^2 / l_a^2, so all columns are two matrix products.
+    """
+    S = X / np.exp(log_scale)
+    d = X.shape[1]
+    used = np.flatnonzero(beta)
+    b, T = beta[used], S[used]
+    if len(log_scale) == 1:
+        squares = np.einsum("ij,ij->i", S, S)
+        right = np.column_stack([b, b * squares[used], b[:, None] * T])
+        M = K[:, used] @ right
+        inner = np.einsum("ij,ij->i", S, M[:, 2:])
+        return np.asarray(squares * M[:, 0] + M[:, 1] - 2.0 * inner)[:, None]
+    M = K[:, used] @ np.column_stack([b, b[:, None] * T, b[:, None] * T * T])
+    return np.asarray(S * S * M[:, :1] - 2.0 * S * M[:, 1 : d + 1] + M[:, d + 1 :])
+
+
+def _curvature(J: Array, f: Array, slope: float, offset: float, weights: Array) -> Array:
+    """Gauss-Newton Hessian of the negative log-likelihood, the sigmoid's two parameters profiled.
+
+    With W = slope^2 p (1-p) on f, a change of f that the sigmoid can follow, f -> a f + c, costs
+    nothing: the directions f and 1 are projected out in the metric of W.
+    """
+    p = expit(-(slope * f + offset))
+    root = abs(slope) * np.sqrt(weights * p * (1.0 - p))
+    J = root[:, None] * J
+    sigmoid = root[:, None] * np.column_stack([f, np.ones_like(f)])
+    Q, R = np.linalg.qr(sigmoid)
+    Q = Q[:, np.abs(R.diagonal()) > 1e-12 * max(float(np.abs(R).max()), 1e-300)]
+    J = J - Q @ (Q.T @ J)
+    return np.asarray(J.T @ J)

@@ -1,0 +1,133 @@
+"""What the default strategy chooses, on problems with a known answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from svmselect.auto import Choice, Pair, choose
+from svmselect.auto.choose import median_distance
+from svmselect.data import stratified_folds
+from svmselect.machine import solve
+from svmselect.types import Array, Evaluation
+
+
+def pair(y: Array, k: int = 5) -> Pair:
+    return Pair(np.arange(len(y)), y, np.ones(len(y)), stratified_folds(y, k, 0))
+
+
+def error(choice: Choice, X: Array, y: Array, X_new: Array, y_new: Array) -> float:
+    s = solve(choice.kernel(X), y, choice.C)
+    slope, offset = choice.sigmoids[0]
+    p = -(slope * (choice.kernel(X_new, X) @ s.beta + s.intercept) + offset)
+    return float(np.mean(y_new * p <= 0))
+
+
+def noisy_inputs(n: int, d: int, seed: int) -> tuple[Array, Array]:
+    """The first two inputs decide, by their product; the others are noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0)
+
+
+def test_separate_scales_where_few_inputs_matter() -> None:
+    X, y = noisy_inputs(300, 10, 0)
+    X_new, y_new = noisy_inputs(2000, 10, 1)
+    free = choose(X, [pair(y)])
+    tied = choose(X, [pair(y)], ard="no")
+    assert free.tau > 0.0
+    assert tied.tau == 0.0
+    assert isinstance(tied.kernel.length_scale, float)
+    scales = np.asarray(free.kernel.length_scale)
+    assert scales[:2].max() < 0.6 * scales[2:].min()
+    assert error(free, X, y, X_new, y_new) < 0.7 * error(tied, X, y, X_new, y_new)
+    assert any("length scale for each input" in m for m in free.messages)
+
+
+def test_one_scale_where_all_inputs_matter_alike() -> None:
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(200) < 0.5, 1.0, -1.0)
+    X = rng.normal(size=(200, 10)) + 0.5 * y[:, None]
+    choice = choose(X, [pair(y)])
+    assert choice.tau == 0.0
+    y_new = np.where(rng.random(2000) < 0.5, 1.0, -1.0)
+    X_new = rng.normal(size=(2000, 10)) + 0.5 * y_new[:, None]
+    assert error(choice, X, y, X_new, y_new) < 0.075  # the Bayes error is 0.057
+
+
+def test_the_final_machine_keeps_the_penalty_per_point() -> None:
+    # Twonorm-like data drive C down until every support vector is at its bound; the sigmoid of the
+    # folds must fit the machine that is trained on all rows.
+    rng = np.random.default_rng(5)
+    y = np.where(np.arange(200) % 2, 1.0, -1.0)
+    X = rng.normal(size=(200, 20)) + 0.45 * y[:, None]
+    choice = choose(X, [pair(y)])
+    s = solve(choice.kernel(X), y, choice.C)
+    slope, offset = choice.sigmoids[0]
+    all_rows = -(slope * s.decision + offset)
+    assert abs(np.mean(all_rows > 0) - 0.5) < 0.1
+
+
+def test_chance_labels_are_not_believed() -> None:
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(100, 5)), np.where(np.arange(100) % 2, 1.0, -1.0)
+    choice = choose(X, [pair(y)])
+    assert choice.value == pytest.approx(-np.log(2.0), abs=0.03)
+    assert choice.tau == 0.0
+
+
+def test_stops_when_told_and_keeps_the_best() -> None:
+    X, y = noisy_inputs(100, 3, 0)
+    seen: list[Evaluation] = []
+
+    def stop(evaluation: Evaluation) -> bool:
+        seen.append(evaluation)
+        return len(seen) == 10
+
+    choice = choose(X, [pair(y)], callback=stop)
+    assert len(choice.history) <= 13
+    assert any("stopped early" in m for m in choice.messages)
+    assert choice.value >= max(e.value for e in choice.history) - 1e-9
+    hurried = choose(X, [pair(y)], max_time=0.0)
+    assert len(hurried.history) <= 3
+
+
+def test_starts_from_a_choice() -> None:
+    X, y = noisy_inputs(150, 3, 0)
+    first = choose(X, [pair(y)], ard="no")
+    again = choose(X, [pair(y)], ard="no", start=first)
+    assert len(again.history) < 0.5 * len(first.history)
+    assert again.value >= first.value - 1e-3
+
+
+def test_same_choice_twice() -> None:
+    X, y = noisy_inputs(120, 4, 3)
+    a, b = choose(X, [pair(y)]), choose(X, [pair(y)])
+    assert a.kernel == b.kernel
+    assert a.C == b.C
+
+
+@pytest.mark.parametrize("n", [4, 10, 20])
+def test_few_rows(n: int) -> None:
+    X, y = noisy_inputs(n, 2, 1)
+    y = np.where(np.arange(n) % 2, 1.0, -1.0)
+    choice = choose(X, [pair(y, 2)])
+    assert np.isfinite(choice.value)
+    assert np.isfinite(choice.sigmoids).all()
+
+
+def test_hostile_inputs() -> None:
+    X, y = noisy_inputs(60, 4, 0)
+    constant = X.copy()
+    constant[:, 2] = 0.0
+    duplicated = np.vstack([X[:30], X[:30]])
+    for inputs in (constant, duplicated, np.zeros_like(X), X[:, :1]):
+        choice = choose(inputs, [pair(y)])
+        assert np.isfinite(choice.value)
+        assert np.isfinite(choice.C)
+
+
+def test_median_distance() -> None:
+    X = np.array([[0.0], [1.0], [3.0]])
+    assert median_distance(X, 0) == pytest.approx(2.0)
+    assert median_distance(np.ones((5, 2)), 0) == 1.0

@@ -1,0 +1,176 @@
+"""The landscape's readings against retraining by hand and central differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from svmselect.auto.landscape import Landscape, Pair, rbf_tangent
+from svmselect.auto.newton import Prior, expected_level_three, level_three
+from svmselect.data import stratified_folds
+from svmselect.kernels import RBF
+from svmselect.machine import ActiveSystem, solve
+from svmselect.machine.forward import decision_jacobian
+from svmselect.probability import fit_sigmoid, sigmoid_probability
+from svmselect.types import Array
+
+
+def problem(n: int = 60, d: int = 3, seed: int = 0) -> tuple[Array, Array]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    y = np.where(X[:, 0] - 0.5 * X[:, 1] + 0.8 * rng.normal(size=n) > 0, 1.0, -1.0)
+    return X, y
+
+
+def whole(y: Array, k: int = 4) -> Pair:
+    return Pair(np.arange(len(y)), y, np.ones(len(y)), stratified_folds(y, k, 0))
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("C", [1e-3, 1.0, 100.0])
+def test_decision_jacobian(loss: str, intercept: bool, C: float) -> None:
+    X, y = problem()
+    weights = np.ones(len(y))
+    weights[5:15], weights[20:30] = 0.0, 2.5
+    scale = np.array([1.0, 2.0, 1.5])
+    rows = np.arange(0, 12)
+
+    def decision(point: Array) -> Array:
+        K = RBF(tuple(np.exp(point[1:])))(X)
+        return solve(K, y, np.exp(point[0]), loss, intercept, weights).decision[rows]
+
+    point = np.concatenate([[np.log(C)], np.log(scale)])
+    K = RBF(tuple(scale))(X)
+    solution = solve(K, y, C, loss, intercept, weights)
+    tangent = rbf_tangent(X, K, solution.beta, np.log(scale))
+    J = decision_jacobian(ActiveSystem.of(K, solution), rows, tangent)
+    h = 1e-5
+    numeric = np.column_stack(
+        [(decision(point + h * e) - decision(point - h * e)) / (2 * h) for e in np.eye(4)]
+    )
+    np.testing.assert_allclose(J, numeric, rtol=1e-6, atol=1e-6 * np.abs(numeric).max())
+
+
+def test_decision_jacobian_without_a_free_vector() -> None:
+    X, y = problem()
+    y = np.where(np.arange(len(y)) % 2, 1.0, -1.0)
+    log_scale = np.log([3.0])
+
+    def decision(point: Array) -> Array:
+        K = RBF(float(np.exp(point[1])))(X)
+        return solve(K, y, np.exp(point[0])).decision
+
+    point = np.array([np.log(1e-3), log_scale[0]])
+    K = RBF(3.0)(X)
+    solution = solve(K, y, 1e-3)
+    assert not len(solution.free)
+    tangent = rbf_tangent(X, K, solution.beta, log_scale)
+    J = decision_jacobian(ActiveSystem.of(K, solution), np.arange(len(y)), tangent)
+    h = 1e-5
+    numeric = np.column_stack(
+        [(decision(point + h * e) - decision(point - h * e)) / (2 * h) for e in np.eye(2)]
+    )
+    np.testing.assert_allclose(J, numeric, rtol=1e-6, atol=1e-7 * np.abs(numeric).max())
+
+
+@pytest.mark.parametrize("scale", [[0.7], [0.7, 1.3, 2.0]])
+def test_tangent_against_the_kernel(scale: list[float]) -> None:
+    X, _ = problem()
+    beta = np.random.default_rng(1).normal(size=len(X))
+    theta = np.log(scale)
+    kernel = RBF(scale[0] if len(scale) == 1 else tuple(scale))
+    tangent = rbf_tangent(X, kernel(X), beta, theta)
+    # against pullback: u'(dK)beta for a random u
+    u = np.random.default_rng(2).normal(size=len(X))
+    np.testing.assert_allclose(u @ tangent, kernel.pullback(X, np.outer(u, beta)), rtol=1e-11)
+
+
+def test_reading_is_the_pooled_likelihood() -> None:
+    X, y = problem()
+    pair = whole(y)
+    reading = Landscape(X, [pair]).read(0.5, np.log([1.5]))
+    f = np.empty(len(y))
+    K = RBF(1.5)(X)
+    for test in pair.tests:
+        train = np.setdiff1d(np.arange(len(y)), test)
+        s = solve(K[np.ix_(train, train)], y[train], np.exp(0.5))
+        f[test] = K[np.ix_(test, train)] @ s.beta + s.intercept
+    np.testing.assert_allclose(reading.held_out[0], f, atol=1e-10)
+    slope, offset = fit_sigmoid(f, y, targets="platt")
+    np.testing.assert_allclose(reading.sigmoids[0], (slope, offset), rtol=1e-6)
+    p = sigmoid_probability(f, slope, offset)
+    plus = int((y > 0).sum())
+    t = np.where(y > 0, (plus + 1) / (plus + 2), 1 / (len(y) - plus + 2))
+    np.testing.assert_allclose(reading.loss, -np.sum(t * np.log(p) + (1 - t) * np.log(1 - p)))
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+@pytest.mark.parametrize("log_scale", [[0.3], [0.3, 0.6, 0.1]])
+def test_gradient(loss: str, log_scale: list[float]) -> None:
+    X, y = problem()
+    weights = np.where(np.arange(len(y)) % 3, 1.0, 2.0)
+    pair = Pair(np.arange(len(y)), y, weights, stratified_folds(y, 3, 1))
+    landscape = Landscape(X, [pair], loss)
+    point = np.array([0.7, *log_scale])
+    reading = landscape.read(point[0], point[1:])
+
+    def value(p: Array) -> float:
+        return landscape.read(p[0], p[1:], slopes=False).loss
+
+    h = 1e-5
+    numeric = [(value(point + h * e) - value(point - h * e)) / (2 * h) for e in np.eye(len(point))]
+    np.testing.assert_allclose(reading.gradient, numeric, rtol=1e-5, atol=1e-5)
+
+
+def test_hessian_is_that_of_a_linear_model() -> None:
+    # Where the decisions are nearly linear in the parameters Gauss and Newton's Hessian is exact:
+    # here for the logistic loss at small C, in log C, where f is proportional to C.
+    X, y = problem(80)
+    landscape = Landscape(X, [whole(y)], "logistic")
+    reading = landscape.read(np.log(1e-4), np.log([1.5]))
+    # f -> (1 + t) f is what the sigmoid follows: no curvature, no slope
+    assert abs(reading.hessian[0, 0]) < 1e-4
+    assert abs(reading.gradient[0]) < 1e-3 * reading.loss
+    assert np.linalg.eigvalsh(reading.hessian).min() > -1e-8
+
+
+def test_three_pairs_share_rows() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 2))
+    label = rng.integers(0, 3, 60)
+    pairs = []
+    for a, b in ((0, 1), (0, 2), (1, 2)):
+        rows = np.flatnonzero((label == a) | (label == b))
+        y = np.where(label[rows] == b, 1.0, -1.0)
+        pairs.append(Pair(rows, y, np.ones(len(rows)), stratified_folds(y, 3, 0)))
+    landscape = Landscape(X, pairs)
+    assert landscape.total == pytest.approx(60.0)
+    together = landscape.read(0.0, np.log([1.0]))
+    apart = [Landscape(X, [pair]).read(0.0, np.log([1.0])).loss for pair in pairs]
+    assert together.loss == pytest.approx(0.5 * sum(apart))
+    np.testing.assert_allclose(landscape.read(0.0, np.log([1.0]), together).loss, together.loss)
+
+
+def test_level_three_by_hand() -> None:
+    X, y = problem()
+    reading = Landscape(X, [whole(y)]).read(0.5, np.array([0.2, 0.5, 0.8]))
+    tau = 0.4
+    P = np.eye(3) - 1 / 3
+    h = np.linalg.eigvalsh(P @ reading.hessian[1:, 1:] @ P)
+    deviation = P @ reading.log_scale
+    expected = reading.loss + deviation @ deviation / (2 * tau**2)
+    expected += 0.5 * np.log1p(tau**2 * h.clip(0)).sum()
+    assert level_three(reading, tau) == pytest.approx(expected)
+    # tied completely, the model stays where it is allowed to be: at equal scales
+    isotropic = Landscape(X, [whole(y)]).read(0.5, np.full(3, 0.5))
+    assert expected_level_three(isotropic, 1e-6) == pytest.approx(isotropic.loss)
+    assert expected_level_three(isotropic, 0.3) < level_three(isotropic, 0.3)
+
+
+def test_prior_derivatives() -> None:
+    prior, x = Prior(0.3), np.array([0.1, 0.5, -0.4])
+    h = 1e-6
+    numeric = [(prior.value(x + h * e) - prior.value(x - h * e)) / (2 * h) for e in np.eye(3)]
+    np.testing.assert_allclose(prior.gradient(x), numeric, rtol=1e-6)
+    np.testing.assert_allclose(prior.hessian(3) @ x, prior.gradient(x))
