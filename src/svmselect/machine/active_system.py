@@ -42,7 +42,7 @@ class ActiveSystem:
     def of(cls, K: Array, solution: Solution) -> ActiveSystem:
         """Factor the system of a solution for the Gram matrix K."""
         s = solution
-        free = np.setdiff1d(s.free, s.dependent)
+        free = np.setdiff1d(s.free, s.dependent) if len(s.dependent) else s.free
         ridge = get_loss(s.loss).ridge(s.C * s.weights[free], s.alpha[free])
         block = K[np.ix_(free, free)]
         matrix = Bordered.of(block, ridge, s.fit_intercept)
@@ -93,7 +93,8 @@ class ActiveSystem:
         on_decision = np.zeros(n) if decision is None else decision
         on_beta = np.zeros(n) if beta is None else beta
         if decision is not None:
-            on_beta = on_beta + K @ decision
+            used = np.flatnonzero(decision)  # held-out rows: a few of all
+            on_beta = on_beta + (decision[used] @ K[used] if len(used) < n // 2 else K @ decision)
             intercept = intercept + float(decision.sum())
         # adjoint of (K_FF + D) d_beta_F + d_b = -dK beta - K_FB d_beta_B + D beta dlog C
         w_F, w_b = self.solve(on_beta[self.free], intercept)

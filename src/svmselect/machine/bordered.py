@@ -31,13 +31,14 @@ class Bordered:
     @classmethod
     def of(cls, K: Array, ridge: Array, border: bool) -> Bordered | None:
         """Factor the system, O(m^3); None where A is not positive definite."""
-        A = K + np.diag(ridge)
+        A = K.copy()
+        A.flat[:: len(A) + 1] += ridge
         border = border and len(A) > 0
         lift = (float(K.diagonal().mean()) or 1.0) if border else 0.0
         A += lift
         if not len(A):
             return cls(A, lift, border)
-        L, info = lapack.dpotrf(A, lower=1, overwrite_a=1)
+        L, info = lapack.dpotrf(A.T, lower=1, overwrite_a=1)  # A' is A, in LAPACK's order
         return cls(L, lift, border) if info == 0 else None
 
     def _block_solve(self, rhs: Array) -> Array:

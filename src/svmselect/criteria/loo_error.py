@@ -1,0 +1,96 @@
+"""The leave-one-out error, exactly and without training n machines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from svmselect.criteria.base import Context, Criterion, Verdict, every
+from svmselect.criteria.cv_error import NO_GRADIENT
+from svmselect.criteria.resampling import wrong
+from svmselect.machine import Solution
+from svmselect.machine.removal import margins_without
+from svmselect.machine.removal_logistic import signs_without
+from svmselect.machine.train import train
+from svmselect.types import BoolArray
+
+
+@dataclass(frozen=True)
+class LOOError(Criterion):
+    """The share of points that the machine trained on all others misclassifies; exact.
+
+    What cannot change is skipped: a point that is no support vector leaves the machine as it is,
+    and a training error stays one (its loss can only grow when it is left out). The others are
+    followed from the full machine, all at once: by exchanges of active sets for the hinges, by
+    Newton steps until the sign is certain for the logistic loss; what that does not settle is
+    trained, warm. A decision of exactly zero counts one half. A weight counts as copies, of which
+    one is left out (all of it, where it is less than one). ``details`` count the points skipped,
+    updated and retrained, and hold each point's error.
+    """
+
+    name = "loo-error"
+    greater_is_better = False
+    serves = every("hinge", "squared_hinge", "logistic")
+    smooth = False
+    scaling = 0.0
+    formula = "1/n sum_i [y_i f^(-i)(x_i) < 0]"
+    cost = "one training and O(n^2 |free|); logistic: one training and a few products of n x n"
+    reference = "Glasmachers & Igel 2010, section 3; Luntz & Brailovsky 1969"
+
+    def evaluate(self, context: Context, gradient: bool) -> Verdict:
+        _check_classes(context)
+        s, w = context.solution, context.weights
+        errors = wrong(s.margin)  # right for all that are skipped
+        open_rows = np.flatnonzero(_undecided(context, s))
+        margins = np.full(len(open_rows), np.nan)
+        single = w[open_rows] <= 1.0
+        follow = signs_without if context.loss == "logistic" else margins_without
+        margins[single] = follow(context.K, s, open_rows[single])
+        status, left = s.status, np.flatnonzero(np.isnan(margins))
+        for k in left:
+            i = open_rows[k]
+            less = w.copy()
+            less[i] -= min(w[i], 1.0)
+            shape = (context.C, context.loss, context.fit_intercept)
+            without = train(context.K, context.y, *shape, less, s)
+            margins[k] = without.margin[i]
+            status = status if without.status.ok else without.status
+        errors[open_rows] = wrong(margins)
+        errors[w == 0] = 0.0
+        details = {
+            "errors": errors,
+            "skipped": int((w > 0).sum()) - len(open_rows),
+            "updated": len(open_rows) - len(left),
+            "retrained": len(left),
+            "gradient": NO_GRADIENT,
+        }
+        return Verdict(float(w @ errors) / context.total, details=details, status=status)
+
+
+def _undecided(context: Context, s: Solution) -> BoolArray:
+    """Points whose left-out sign does not follow from the full machine.
+
+    With P the objective and P_i = P - C loss(z_i) that of the machine without point i,
+    P_i(f_i) <= P_i(f) and P(f) <= P(f_i) give loss(z_i(f_i)) >= loss(z_i(f)).
+    """
+    w = context.weights
+    undecided = (s.alpha > 0) & (s.margin >= 0)
+    if not context.fit_intercept:
+        # |h - h_i|^2 <= alpha_i (z_i - z_i(f_i)) (Jaakkola & Haussler 1999), for every loss
+        copy = np.divide(s.alpha * np.minimum(w, 1.0), w, out=np.zeros_like(w), where=w > 0)
+        undecided &= s.margin <= copy * context.K.diagonal() * (1.0 + 1e-9) + 1e-9
+    elif len(s.ends):
+        undecided[list(s.ends)] = True  # they hold the intercept, whatever their alpha
+        undecided &= s.margin >= 0
+    return np.asarray(undecided & (w > 0))
+
+
+def _check_classes(context: Context) -> None:
+    for sign, label in zip((-1.0, 1.0), context.data.classes.tolist(), strict=True):
+        members = context.weights[(context.y == sign) & (context.weights > 0)]
+        if len(members) == 1 and members[0] <= 1.0:
+            raise ValueError(
+                f"class {label!r} has one member only; left out, there is none to train on: add "
+                "rows of this class or choose a criterion that does not leave points out"
+            )

@@ -1,0 +1,239 @@
+"""Folds, and the decision values of machines at the rows they did not see.
+
+All folds share one Gram matrix: a fold is a vector of weights with zeros at the rows held out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from numbers import Integral
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svmselect.criteria.base import Context, Criterion
+from svmselect.data import Dataset, stratified_folds
+from svmselect.machine import ActiveSystem, Solution
+from svmselect.types import OK, Array, IntArray, Sensitivity, Status
+
+Rows = tuple[int, ...]
+
+
+@runtime_checkable
+class Splitter(Protocol):
+    """What scikit-learn calls a splitter."""
+
+    def split(self, X: Any, y: Any) -> Iterator[tuple[Any, Any]]:
+        """Yield (training rows, held-out rows)."""
+
+
+@dataclass(frozen=True)
+class Resampled(Criterion):
+    """A criterion that trains on some rows and looks at others.
+
+    ``cv`` is a number of stratified folds, a splitter with ``split(X, y)`` as scikit-learn's, or an
+    iterable of ready (training rows, held-out rows). ``random_state`` seeds the stratified folds;
+    None draws a seed once, when the criterion is made, so that every point of a search sees the
+    same folds. A row's weight counts in training and where it is held out; its copies are always
+    on the same side.
+    """
+
+    cv: int | Splitter | Iterable[tuple[Any, Any]] = 5
+    random_state: int | None = 0
+
+    def __post_init__(self) -> None:
+        """Refuse folds that mean nothing, or other folds at every call; keep ready ones."""
+        object.__setattr__(self, "cv", _checked(self.cv))
+        object.__setattr__(self, "random_state", _seed(self.random_state))
+
+    def folds(self, data: Dataset) -> list[Fold]:
+        """The folds for these data; rows of weight zero are in no part."""
+        there = np.flatnonzero(data.weights > 0)
+        if isinstance(self.cv, int):
+            tests = _stratified(data.y[there].tobytes(), self.cv, self.random_state)
+            return [Fold.holding_out(data, there[test]) for test in tests]
+        pairs = self.cv.split(data.X, data.y) if isinstance(self.cv, Splitter) else self.cv
+        folds = [Fold.of(data, *pair, i) for i, pair in enumerate(pairs)]
+        if not sum(len(fold.test) for fold in folds):
+            raise ValueError("cv holds out no row that has weight; give folds that do")
+        return folds
+
+    def held_out(self, context: Context) -> HeldOut:
+        """Train a machine a fold, each from the last, and gather what it says of unseen rows."""
+        folds = self.folds(context.data)
+        solutions: list[Solution] = []
+        for i, fold in enumerate(folds):
+            known = solutions[-1] if solutions else None
+            solutions.append(context.refit(fold.weights, ("fold", i), known))
+        rows = np.concatenate([fold.test for fold in folds])
+        decision = np.concatenate(
+            [s.decision[fold.test] for s, fold in zip(solutions, folds, strict=True)]
+        )
+        member = np.repeat(np.arange(len(folds)), [len(fold.test) for fold in folds])
+        weights = context.weights[rows]
+        return HeldOut(rows, member, decision, context.y[rows], weights, tuple(solutions))
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """The weights to train with, zero at all rows held out, and the rows to look at."""
+
+    weights: Array
+    test: IntArray
+
+    @classmethod
+    def holding_out(cls, data: Dataset, test: IntArray) -> Fold:
+        """Train on all rows but these."""
+        weights = data.weights.copy()
+        weights[test] = 0.0
+        return cls(weights, test)
+
+    @classmethod
+    def of(cls, data: Dataset, train: Any, test: Any, number: int) -> Fold:
+        """Train on one list of rows, look at another; a row named twice counts twice."""
+        n = len(data)
+        parts = [_rows(part, f"cv: split {number}") for part in (train, test)]
+        for part in parts:
+            if len(part) and not (part.min() >= 0 and part.max() < n):
+                bad = part[(part < 0) | (part >= n)][0]
+                raise ValueError(f"cv: split {number} names row {bad}; there are rows 0 to {n - 1}")
+        counts = np.bincount(parts[0], minlength=n)
+        both = parts[1][counts[parts[1]] > 0]
+        if len(both):
+            raise ValueError(
+                f"cv: split {number} has row {both[0]} in both parts; hold out rows that the "
+                "machine is not trained on"
+            )
+        weights = counts * data.weights
+        for sign, label in zip((-1.0, 1.0), data.classes.tolist(), strict=True):
+            if not weights[data.y == sign].any():
+                raise ValueError(
+                    f"cv: split {number} leaves no row of class {label!r} to train on; use "
+                    "stratified folds, or fewer"
+                )
+        return cls(weights, parts[1][data.weights[parts[1]] > 0])
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Decision values of rows by machines that were not trained on them, all folds together."""
+
+    rows: IntArray
+    fold: IntArray
+    decision: Array
+    y: Array
+    weights: Array
+    solutions: tuple[Solution, ...]
+
+    @property
+    def status(self) -> Status:
+        """The first machine's that is not exact, if any."""
+        return next((s.status for s in self.solutions if not s.status.ok), OK)
+
+    @property
+    def errors(self) -> Array:
+        """1 where the sign is wrong, 1/2 where there is none."""
+        return wrong(self.y * self.decision)
+
+    def mean(self, values: Array) -> float:
+        """Average over all held-out points, each counted with its weight."""
+        return float(self.weights @ values) / float(self.weights.sum())
+
+    def details(self) -> dict[str, Any]:
+        """What was held out and how it went, fold by fold."""
+        k = len(self.solutions)
+        mass = np.bincount(self.fold, self.weights, k)
+        errors = np.bincount(self.fold, self.weights * self.errors, k)
+        by_fold = errors[mass > 0] / mass[mass > 0]
+        spread = float(np.std(by_fold, ddof=1)) if len(by_fold) > 1 else float("nan")
+        return {
+            "rows": self.rows,
+            "fold": self.fold,
+            "decision": self.decision,
+            "fold_errors": by_fold,
+            "error": float(errors.sum() / mass.sum()),
+            "standard_error": spread / np.sqrt(len(by_fold)),
+        }
+
+    def pullback(self, context: Context, partial: Array) -> Sensitivity:
+        """Total derivative of a number whose partial derivatives by ``decision`` are given."""
+        n = len(context.y)
+        left, right, log_C = np.zeros((n, len(self.solutions))), [], 0.0
+        for i, solution in enumerate(self.solutions):
+            part = self.fold == i
+            on_decision = np.bincount(self.rows[part], partial[part], n).astype(np.float64)
+            one = ActiveSystem.of(context.K, solution).pullback(decision=on_decision)
+            left[:, i] = one.left[:, 0]
+            right.append(solution.beta)
+            log_C += one.log_C
+        return Sensitivity(left, np.column_stack(right), log_C)
+
+
+@lru_cache(maxsize=16)
+def _stratified(y: bytes, k: int, seed: int | None) -> tuple[IntArray, ...]:
+    """Deal once for all the points of a search."""
+    return stratified_folds(np.frombuffer(y), k, seed)
+
+
+def wrong(margin: Array) -> Array:
+    """The error of a margin y f: 1 below zero, 1/2 at zero exactly, where the machine is mute."""
+    return np.where(margin < 0, 1.0, np.where(margin == 0, 0.5, 0.0))
+
+
+def _seed(random_state: Any) -> int:
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    whole = isinstance(random_state, Integral) and not isinstance(random_state, bool)
+    if not whole or random_state < 0:
+        raise ValueError(f"random_state must be None or an integer from 0 on, got {random_state!r}")
+    return int(random_state)
+
+
+def _checked(cv: Any) -> Any:
+    """A number, a splitter, or ready splits as nested tuples (a value, whatever they came as)."""
+    if isinstance(cv, bool | str | bytes):  # a string has a split() of its own
+        raise ValueError(f"cv must be a number of folds, a splitter or splits, got {cv!r}")
+    if isinstance(cv, Integral):
+        if cv < 2:
+            raise ValueError(f"cv={cv} makes no folds; choose 2 or more, 5 or 10 as a rule")
+        return int(cv)
+    if isinstance(cv, Splitter):
+        if _restless(getattr(cv, "__dict__", {})):
+            raise ValueError(
+                f"cv={cv!r} shuffles anew at every call, and no two points of a search could be "
+                "compared; give it an integer random_state"
+            )
+        return cv
+    try:
+        pairs = [tuple(pair) for pair in cv]
+    except TypeError:
+        raise ValueError(
+            f"cv must be a number of folds, a splitter with split(X, y), or an iterable of "
+            f"(training rows, held-out rows), got {cv!r}"
+        ) from None
+    if not pairs or any(len(pair) != 2 for pair in pairs):
+        raise ValueError("cv must hold at least one pair (training rows, held-out rows)")
+    return tuple(
+        tuple(tuple(_rows(part, f"cv: split {i}").tolist()) for part in pair)
+        for i, pair in enumerate(pairs)
+    )
+
+
+def _restless(options: Mapping[str, Any]) -> bool:
+    """Whether a splitter with these attributes deals other folds each time it is asked."""
+    if not options.get("shuffle", True) or "random_state" not in options:
+        return False
+    return not isinstance(options["random_state"], Integral)
+
+
+def _rows(part: Any, where: str) -> NDArray[np.intp]:
+    """Row numbers, from numbers or from a mask."""
+    rows = np.asarray(part)
+    if rows.dtype == np.bool_:
+        rows = np.flatnonzero(rows)
+    if rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iu"):
+        raise ValueError(f"{where} must list row numbers, got an array of {rows.dtype}")
+    return rows.astype(np.intp)
