@@ -23,6 +23,8 @@ from svmselect.kernels import Kernel
 from svmselect.machine import ActiveSystem
 from svmselect.types import Array
 
+_ROUNDING = 1e-8  # of a margin; the machines are exact to 1e-9
+
 
 @dataclass(frozen=True)
 class GACV(Criterion):
@@ -60,7 +62,8 @@ class GACV(Criterion):
         s = context.solution
         if context.loss == "hinge":
             # alpha > 0 instead of z <= 1: free vectors sit at one only up to round-off
-            factor = np.where(s.margin < -1.0, 2.0, 1.0)
+            # (and -1 of their twins with the other label: there the factor is one)
+            factor = np.where(s.margin < -1.0 - _ROUNDING, 2.0, 1.0)
             fit = float(context.weights @ np.maximum(1.0 - s.margin, 0.0) / context.total)
             optimism = float((s.alpha * context.K.diagonal()) @ factor / context.total)
             why = "it jumps where a margin passes -1, and with the intercept where none is free"

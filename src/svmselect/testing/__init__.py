@@ -13,7 +13,7 @@ or, one test for each check,
 from svmselect.testing.criteria import check_criterion, criterion_checks
 from svmselect.testing.differences import Comparison, compare
 from svmselect.testing.kernels import Untouchable, check_kernel, kernel_checks
-from svmselect.testing.problems import KERNELS, REGIMES, Folds, Problem, problem, weighted
+from svmselect.testing.problems import KERNELS, REGIMES, Folds, Problem, problem, twinned, weighted
 
 __all__ = [
     "KERNELS",
@@ -28,5 +28,6 @@ __all__ = [
     "criterion_checks",
     "kernel_checks",
     "problem",
+    "twinned",
     "weighted",
 ]

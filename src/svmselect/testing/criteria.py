@@ -19,7 +19,7 @@ from svmselect.objective import Objective
 from svmselect.testing.checks import Check, require, run, strictly
 from svmselect.testing.differences import compare, jump
 from svmselect.testing.kernels import Untouchable
-from svmselect.testing.problems import KERNELS, REGIMES, Problem, problem, weighted
+from svmselect.testing.problems import KERNELS, REGIMES, Problem, problem, twinned, weighted
 from svmselect.types import Score
 
 _GRADIENT_TOLERANCE = 1e-6
@@ -93,12 +93,14 @@ def _checks_of_a_pair(criterion: Criterion, loss: str, offset: str) -> Iterator[
             yield label, partial(_check_continuity, criterion, at(regime))
     else:
         yield f"no gradient: {pair}", partial(_check_no_gradient, criterion, at("mixed"))
-    for regime in ("mixed", "none free"):
-        here = at(regime)
+    places = {regime: at(regime) for regime in ("mixed", "none free")}
+    if loss == "hinge":
+        places["twins"] = twinned(at("mixed"))
+    for place, here in places.items():
         for name, there in _transformed(here).items():
-            yield f"{name}: {pair}, {regime}", partial(_check_same, criterion, here, there, name)
+            yield f"{name}: {pair}, {place}", partial(_check_same, criterion, here, there, name)
         if criterion.scaling is not None:
-            yield f"scaling: {pair}, {regime}", partial(_check_scaling, criterion, here)
+            yield f"scaling: {pair}, {place}", partial(_check_scaling, criterion, here)
     yield f"weights: {pair}", partial(_check_weights, criterion, weighted(at("mixed")))
     yield f"determinism: {pair}", partial(_check_determinism, criterion, at("mixed"))
     yield f"warm start: {pair}", partial(_check_warm_start, criterion, at("mixed"))

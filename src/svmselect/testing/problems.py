@@ -176,6 +176,23 @@ def weighted(p: Problem) -> Problem:
     return replace(p, weights=weights)
 
 
+def twinned(p: Problem) -> Problem:
+    """The problem with points that occur with both labels.
+
+    Where one of the two is free its margin is 1, and that of the other is -1 up to rounding: a
+    criterion that asks on which side of -1 it lies must not let the rounding decide.
+    """
+    for seed in range(20):
+        chosen = np.random.default_rng(seed).choice(len(p.y), 4, replace=False)
+        rows = p.rows(np.concatenate([np.arange(len(p.y)), chosen]))
+        y = rows.y.copy()
+        y[-len(chosen) :] *= -1.0
+        both = replace(rows, y=y)
+        if np.count_nonzero(np.abs(both.solution().margin + 1.0) < 1e-9) > 1:
+            return both
+    raise ValueError("no free vector has a twin of the other label; choose another problem")
+
+
 def active_sets(s: Solution) -> tuple[tuple[int, ...], ...]:
     """The index sets that must stay as they are for the solution to move smoothly."""
     parts = (s.free, s.bound, s.dependent)
