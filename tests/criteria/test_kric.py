@@ -18,7 +18,6 @@ from svmselect import score
 from svmselect.criteria.kric import KRIC
 from svmselect.kernels import RBF, Constant, Linear
 from svmselect.machine import Solution, solve
-from svmselect.testing import check_criterion, criterion_checks
 from svmselect.testing.problems import problem
 
 COMPOSED = Constant(1.6) * RBF([0.9, 1.4]) + Constant(0.3)
@@ -224,22 +223,3 @@ def test_options() -> None:
         score(X, y, "kric", nystrom=(11, 3))
     with pytest.raises(ValueError, match="squared_hinge"):
         score(X, y, "kric", loss="squared_hinge")
-
-
-def test_conformance() -> None:
-    check_criterion(KRIC(offset="exact", eta=1.5))
-
-
-@pytest.mark.parametrize(
-    "check",
-    [
-        pytest.param(check, id=label)
-        for label, check in criterion_checks(
-            KRIC(nystrom=(8, 5)),
-            # a permutation, and copies of a row, draw other landmarks
-            skip=("permutation", "weights", "refusal", "gradient"),
-        )
-    ],
-)
-def test_conformance_of_nystrom(check: Any) -> None:
-    check()

@@ -19,7 +19,6 @@ from svmselect import score
 from svmselect.criteria.kwok import Kwok, smoothed_curvature
 from svmselect.kernels import RBF, Constant, Linear
 from svmselect.machine import solve
-from svmselect.testing import check_criterion
 from svmselect.testing.problems import problem
 
 COMPOSED = Constant(1.6) * RBF([0.9, 1.4]) + Constant(0.3)
@@ -197,7 +196,3 @@ def test_options_and_losses() -> None:
     X, y = two_classes()
     with pytest.raises(ValueError, match="hinge with an intercept"):
         score(X, y, "kwok", loss="logistic")
-
-
-def test_conformance() -> None:
-    check_criterion(Kwok(eta=6.0))

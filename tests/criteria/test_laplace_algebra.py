@@ -48,6 +48,21 @@ def test_log_determinant_where_the_unit_matrix_is_lost() -> None:
     np.testing.assert_allclose(det.gain.sum(), 4.0, rtol=1e-6)
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e6, 1e12])
+def test_the_rounding_estimate_is_what_rounding_does(scale: float) -> None:
+    K, L = gram(rank=4), scale * curvatures()
+    det = log_determinant(K, L)
+    rng, size = np.random.default_rng(5), np.sqrt(K.diagonal())
+    moved = []
+    for _ in range(20):
+        noise = np.finfo(float).eps * np.triu(rng.choice([-1.0, 1.0], K.shape))
+        noise = size[:, None] * (noise + np.triu(noise, 1).T) * size
+        # a thousand times rounding, where that is not yet rounding itself
+        factor = 1e3 if scale == 1.0 else 1.0
+        moved.append((log_determinant(K + factor * noise, L).logdet - det.logdet) / factor)
+    assert 0.3 < np.std(moved) / det.rounding < 3.0
+
+
 def test_no_vectors_no_determinant() -> None:
     det = log_determinant(np.zeros((0, 0)), np.zeros(0))
     assert det.logdet == 0.0

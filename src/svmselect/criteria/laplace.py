@@ -64,13 +64,7 @@ class Laplace(Criterion):
         losses = s.C * float(w @ get_loss(s.loss).value(s.margin))
         best = -0.5 * float(s.beta @ s.decision) - losses + n * kappa  # n ln Q*, GS eq. 16
         value = (best - 0.5 * det.logdet) / n  # GS eqs 15, 17
-        status = judged(value, s.status)
-        if status.ok and det.rounding > 1e-4:
-            status = Status(
-                "inexact",
-                f"rounding of the kernel matrix alone changes ln det by about {det.rounding:.0e}; "
-                "lower C or shorten the length scale",
-            )
+        status = judged(value, s.status, det.rounding)
         if status.ok and not hinge and len(rows) and curvature.max() < 0.01 * s.C * w.max():
             status = Status(
                 "determinant off",

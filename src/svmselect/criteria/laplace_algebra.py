@@ -22,7 +22,7 @@ from scipy.special import expit
 from svmselect.data import Seed
 from svmselect.machine import Solution
 from svmselect.nystrom import Nystrom, choose_landmarks
-from svmselect.types import OK, Array, IntArray, Sensitivity, Status
+from svmselect.types import Array, IntArray, Sensitivity, Status
 
 _EPS = float(np.finfo(float).eps)
 
@@ -49,19 +49,20 @@ def log_determinant(K: Array, curvature: Array) -> Determinant:
         return Determinant(0.0, np.zeros(0), np.zeros((0, 0)), 0.0)
     root = np.sqrt(curvature)
     B = np.outer(root, root) * K
-    rounding = _EPS * float(B.diagonal().max()) * len(B)
     B.flat[:: len(B) + 1] += 1.0
     factor, info = lapack.dpotrf(B, lower=1)
-    if info != 0:  # rounding has eaten the unit matrix: take the eigenvalues that K should have
+    if info == 0:
+        inverse = lapack.dpotri(factor, lower=1)[0]
+        gram = np.outer(root, root) * (np.tril(inverse) + np.tril(inverse, -1).T)
+        gain = (K * gram).sum(axis=1)
+        logdet = 2.0 * float(np.log(factor.diagonal()).sum())
+    else:  # rounding has eaten the unit matrix: take the eigenvalues that K should have
         posterior = Posterior.of(factorise(K), curvature)
-        gram = np.diag(curvature) - posterior.weighted @ posterior.weighted.T
-        return Determinant(posterior.logdet, posterior.gain, gram, rounding)
-    inverse = lapack.dpotri(factor, lower=1)[0]
-    inverse = np.tril(inverse) + np.tril(inverse, -1).T
-    gram = np.outer(root, root) * inverse
-    return Determinant(
-        2.0 * float(np.log(factor.diagonal()).sum()), (K * gram).sum(axis=1), gram, rounding
-    )
+        gram = np.diag(curvature) - posterior.weighted @ (posterior.spread.T * curvature)
+        gain, logdet = posterior.gain, posterior.logdet
+    size = np.sqrt(K.diagonal())  # K_ij is known to eps (K_ii K_jj)^1/2
+    rounding = _EPS * float(np.linalg.norm(size[:, None] * gram * size))
+    return Determinant(logdet, gain, gram, rounding)
 
 
 def factorise(K: Array) -> Array:
@@ -238,8 +239,14 @@ def check_choice(criterion: str, option: str, value: str, allowed: tuple[str, ..
         raise ValueError(f"{criterion}: {option}={value!r} is not one of {allowed}")
 
 
-def judged(value: float, status: Status) -> Status:
-    """The machine's status, or, where that is sound, whether the value is a number."""
+def judged(value: float, status: Status, rounding: float = 0.0) -> Status:
+    """The machine's status; where that is sound, whether the value is a number, and to how much."""
     if status.ok and not np.isfinite(value):
         return Status("undefined", "the criterion has no finite value here; lower C")
-    return status if not status.ok else OK
+    if status.ok and rounding > 1e-4:
+        return Status(
+            "inexact",
+            f"rounding of the kernel matrix alone changes the log determinant by about "
+            f"{rounding:.0e}; lower C or shorten the length scale",
+        )
+    return status
