@@ -19,6 +19,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <vector>
 
@@ -555,29 +556,71 @@ inline Pivoting pivot(const Problem& p, const Lapack& lapack, std::int8_t* state
 }
 
 // ---------------------------------------------------------------------------------------------
-// One look at every (finite) entry of a Gram matrix.
+// One look at every entry of a Gram matrix.
 
 struct Look {
-    int fault;  // 0 none, 1 not symmetric, 2 a 1 x 1 or 2 x 2 minor is negative
+    int fault;  // 0 none, 1 not symmetric, 2 a 1 x 1 or 2 x 2 minor is negative, 3 not finite
     Index i, j;
 };
 
+constexpr Index TILE = 64;
+
+// By its bits: the compiler may assume finite arithmetic.
+inline bool finite(double value) {
+    std::uint64_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    constexpr std::uint64_t exponent = 0x7ff0000000000000;
+    return (bits & exponent) != exponent;
+}
+
+// What is wrong with an entry u and its mirror image v; root: of the diagonal, lifted by slack.
+inline int judge(double u, double v, double root_i, double root_j, double slack, double tol) {
+    if (!(finite(u) && finite(v))) return 3;
+    if (std::fabs(u - v) > std::max(slack, tol * std::fabs(u))) return 1;
+    return std::fabs(u) > root_i * root_j ? 2 : 0;
+}
+
+// Whether all is well with the tile of rows a.. and columns b.. and its mirror image.
+SVMSELECT_CLONES inline bool sound(const double* K, Index n, const double* root, Index a, Index b,
+                                   Index rows, Index columns, double slack, double tol) {
+    double mirror[TILE * TILE];
+    for (Index c = 0; c < columns; ++c)
+        for (Index r = 0; r < rows; ++r) mirror[r * TILE + c] = K[(b + c) * n + a + r];
+    std::int64_t faults = 0;
+    for (Index r = 0; r < rows; ++r) {
+        const double* row = K + (a + r) * n + b;
+        for (Index c = 0; c < columns; ++c) {
+            const double u = row[c], v = mirror[r * TILE + c];
+            const bool skew = std::fabs(u - v) > std::max(slack, tol * std::fabs(u));
+            const bool large = std::fabs(u) > root[a + r] * root[b + c];
+            faults |= !finite(u) | !finite(v) | skew | large;
+        }
+    }
+    return faults == 0;
+}
+
 inline Look inspect(const double* K, Index n, double tol) {
-    const Index tile = 64;
     double largest = 0.0;
-    for (Index k = 0; k < n; ++k) largest = std::max(largest, std::fabs(K[k * n + k]));
-    for (Index a = 0; a < n; a += tile)
-        for (Index b = 0; b <= a; b += tile)
-            for (Index i = a; i < std::min(a + tile, n); ++i) {
-                const double di = K[i * n + i];
-                for (Index j = b; j < std::min(b + tile, i + 1); ++j) {
-                    const double u = K[i * n + j], v = K[j * n + i];
-                    if (std::fabs(u - v) > tol * std::max(largest, std::fabs(u))) return {1, i, j};
-                    const double dj = K[j * n + j], slack = tol * largest;
-                    if (di < -slack || dj < -slack || u * u > (di + slack) * (dj + slack))
-                        return {2, i, j};
+    for (Index k = 0; k < n; ++k) {
+        if (!finite(K[k * n + k])) return {3, k, k};
+        largest = std::max(largest, std::fabs(K[k * n + k]));
+    }
+    const double slack = tol * largest;
+    std::vector<double> root(n);
+    for (Index k = 0; k < n; ++k) {
+        if (K[k * n + k] < -slack) return {2, k, k};
+        root[k] = std::sqrt(K[k * n + k] + slack);
+    }
+    for (Index a = 0; a < n; a += TILE)
+        for (Index b = 0; b <= a; b += TILE) {
+            const Index rows = std::min(TILE, n - a), columns = std::min(TILE, n - b);
+            if (sound(K, n, root.data(), a, b, rows, columns, slack, tol)) continue;
+            for (Index i = a; i < a + rows; ++i)
+                for (Index j = b; j < std::min(b + columns, i + 1); ++j) {
+                    const int fault = judge(K[i * n + j], K[j * n + i], root[i], root[j], slack, tol);
+                    if (fault != 0) return {fault, i, j};
                 }
-            }
+        }
     return {0, 0, 0};
 }
 

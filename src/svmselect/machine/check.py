@@ -15,19 +15,18 @@ from svmselect.types import Array
 
 _TOLERANCE = 1e-8
 _SAMPLE = 200
+_LARGEST = 1e100  # of K and of C w: squares and products of these must be numbers
 
 
 def check_gram(K: ArrayLike) -> Array:
     """Give K as a float64 matrix: square, finite, symmetric and not clearly indefinite."""
-    gram = np.ascontiguousarray(K, dtype=np.float64)
+    gram = _real(K, "K")
     if gram.ndim != 2 or gram.shape[0] != gram.shape[1]:
         raise ValueError(f"K must be a square matrix, got shape {gram.shape}")
-    with np.errstate(over="ignore", invalid="ignore"):
-        finite = bool(np.isfinite(gram.sum()))
-    if not finite and not np.isfinite(gram).all():
-        i, j = np.argwhere(~np.isfinite(gram))[0]
-        raise ValueError(f"K[{i}, {j}] is {gram[i, j]}; check row {i} of the inputs")
     fault, i, j = backend().inspect(gram, _TOLERANCE)
+    if fault == 3:
+        i, j = (i, j) if not np.isfinite(gram[i, j]) else (j, i)
+        raise ValueError(f"K[{i}, {j}] is {gram[i, j]}; check rows {i} and {j} of the inputs")
     if fault == 1:
         raise ValueError(
             f"K is not symmetric: K[{i}, {j}] = {gram[i, j]:.6g}, K[{j}, {i}] = {gram[j, i]:.6g};"
@@ -39,6 +38,9 @@ def check_gram(K: ArrayLike) -> Array:
             f"K[{j}, {j}] = {gram[j, j]:.6g}, K[{i}, {j}] = {gram[i, j]:.6g}; {_REMEDY}"
         )
     n = len(gram)
+    if n and gram.diagonal().max() > _LARGEST:
+        i = int(np.argmax(gram.diagonal()))
+        raise ValueError(f"K[{i}, {i}] is {gram[i, i]:.6g}; rescale the inputs")
     rows = np.unique(np.linspace(0, n - 1, min(n, _SAMPLE)).astype(int)) if n else np.arange(0)
     block = gram[np.ix_(rows, rows)]
     lift = _TOLERANCE * float(np.trace(block)) + 1e-300
@@ -55,31 +57,38 @@ def check_gram(K: ArrayLike) -> Array:
 _REMEDY = "use a positive definite kernel (tanh is not one)"
 
 
+def _real(values: ArrayLike, name: str) -> Array:
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must be an array of real numbers, got {array.dtype} entries")
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
 def check_signs(y: ArrayLike, n: int) -> Array:
-    """Give y as floats, -1 and +1, both present."""
+    """Give y as floats, -1 and +1, both present; a copy, as what is kept must not change."""
     signs = np.asarray(y)
     if signs.shape != (n,):
         raise ValueError(
             f"y must have one label for each of the {n} rows of K, got shape {signs.shape}"
         )
-    values = np.unique(signs)
+    values = sorted(set(signs.tolist()), key=repr)
     if len(values) != 2:
-        found = ", ".join(map(repr, values[:5].tolist()))
+        found = ", ".join(map(repr, values[:5]))
         raise ValueError(f"y must hold two classes, -1 and +1; it holds {len(values)}: {found}")
-    if signs.dtype.kind not in "iuf" or not np.array_equal(values, (-1, 1)):
-        low, high = values.tolist()
+    if signs.dtype.kind not in "iuf" or set(values) != {-1, 1}:
+        low, high = values
         raise ValueError(
             f"y must hold -1 and +1, it holds {low!r} and {high!r}; "
             f"pass numpy.where(y == {high!r}, 1, -1)"
         )
-    return np.ascontiguousarray(signs, dtype=np.float64)
+    return np.array(signs, dtype=np.float64)
 
 
 def check_weights(weights: ArrayLike | None, y: Array) -> Array:
-    """Give one finite non-negative weight a point, some of it in each class."""
+    """Give one finite non-negative weight a point, some of it in each class; a copy."""
     if weights is None:
         return np.ones(len(y))
-    w = np.ascontiguousarray(weights, dtype=np.float64)
+    w = _real(weights, "weights").copy()
     if w.shape != y.shape:
         raise ValueError(
             f"weights must have one entry for each of the {len(y)} points, got shape {w.shape}"
@@ -95,3 +104,14 @@ def check_weights(weights: ArrayLike | None, y: Array) -> Array:
                 f"every point of class {sign:+d} has weight zero; a machine needs both classes"
             )
     return w
+
+
+def check_penalty(C: float, weights: Array) -> float:
+    """Give C as a positive float that leaves C w within what can be squared."""
+    if np.ndim(C) != 0 or np.asarray(C).dtype.kind not in "iuf" or not 0.0 < C < np.inf:
+        raise ValueError(f"C must be a positive finite number, got {C!r}")
+    if C * weights.max() > _LARGEST:
+        raise ValueError(
+            f"C times the largest weight is {C * weights.max():.3g}; lower one of them"
+        )
+    return float(C)

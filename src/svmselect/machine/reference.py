@@ -1,4 +1,4 @@
-"""The two functions of ``box_qp.hpp`` in NumPy: the oracle of the tests, and what runs where the
+"""The functions of ``box_qp.hpp`` in NumPy: the oracle of the tests, and what runs where the
 extension could not be compiled. Same arguments, same results, one to two orders slower."""
 
 from __future__ import annotations
@@ -229,14 +229,21 @@ def _exchange(
 
 
 def inspect(K: Array, tol: float) -> tuple[int, int, int]:
-    """Name the first entry that shows K asymmetric or indefinite: (fault, row, column)."""
+    """Name an entry that shows K infinite, asymmetric or indefinite: (fault, row, column)."""
     d = K.diagonal()
+    if not np.all(finite := np.isfinite(d)):
+        return 3, int(np.argmin(finite)), int(np.argmin(finite))
     slack = tol * np.abs(d).max(initial=0.0)
+    if np.any(negative := d < -slack):
+        return 2, int(np.argmax(negative)), int(np.argmax(negative))
+    root = np.sqrt(d + slack)
     for i in range(len(K)):
-        row = K[i, : i + 1]
-        if np.any(bad := np.abs(row - K[: i + 1, i]) > np.maximum(slack, tol * np.abs(row))):
-            return 1, i, int(np.argmax(bad))
-        bad = (row * row > (d[i] + slack) * (d[: i + 1] + slack)) | (d[: i + 1] < -slack)
-        if np.any(bad):
-            return 2, i, int(np.argmax(bad))
+        u, v = K[i, : i + 1], K[: i + 1, i]
+        infinite = ~(np.isfinite(u) & np.isfinite(v))
+        with np.errstate(invalid="ignore"):
+            skew = np.abs(u - v) > np.maximum(slack, tol * np.abs(u))
+            large = np.abs(u) > root[i] * root[: i + 1]
+        if np.any(bad := infinite | skew | large):
+            j = int(np.argmax(bad))
+            return 3 if infinite[j] else 1 if skew[j] else 2, i, j
     return 0, 0, 0

@@ -113,7 +113,9 @@ def describe(
         )
     elif not status.ok and exact:
         status = OK
-    for array in (alpha, beta, decision):
+    # a view of what the caller may hold, the array itself of what was made for the record
+    y, weights = y.view(), weights.view()
+    for array in (alpha, beta, decision, free, bound, dependent, y, weights):
         array.flags.writeable = False
     return Solution(
         alpha, beta, intercept, decision, free, bound, dependent, ends, objective, relative_gap,

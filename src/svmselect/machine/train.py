@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from svmselect.losses import get_loss
 from svmselect.machine.box_qp import BoxQP, solve_box
-from svmselect.machine.check import check_gram, check_signs, check_weights
+from svmselect.machine.check import check_gram, check_penalty, check_signs, check_weights
 from svmselect.machine.newton import newton
 from svmselect.machine.reference import ABSENT, AT_LOWER, AT_UPPER, FREE, PARKED
 from svmselect.machine.solution import Solution, describe
@@ -38,14 +38,13 @@ def solve(
     gram = check_gram(K)
     signs = check_signs(y, len(gram))
     w = check_weights(weights, signs)
-    if not (np.isfinite(C) and C > 0):
-        raise ValueError(f"C must be a positive finite number, got {C!r}")
+    penalty = check_penalty(C, w)
     if start is not None and len(start.beta) != len(signs):
         raise ValueError(
             f"start was trained on {len(start.beta)} points, this problem has {len(signs)}; "
             "start from a solution for the same points, or leave it out"
         )
-    return train(gram, signs, float(C), loss, fit_intercept, w, start)
+    return train(gram, signs, penalty, loss, fit_intercept, w, start)
 
 
 def train(
