@@ -157,6 +157,9 @@ def test_a_determinant_that_the_smoothing_switches_off_is_reported() -> None:
     assert "C smaller" in r.status.advice
     assert r.details["log_determinant"] < 1e-3
     assert laplace(X, y, C=1.0, kernel=RBF(0.3), loss="squared_hinge").status.ok
+    r = laplace(X, y, C=1.0, kernel=RBF(0.3), loss="squared_hinge", a=1e4)
+    assert r.status.name == "determinant off"
+    assert r.details["vectors"] == 0
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])

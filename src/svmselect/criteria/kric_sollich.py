@@ -31,7 +31,7 @@ class KRICSollich(Criterion):
     tables: ``sign="printed"`` has - n log sum_i nu(f_i) as their box does, and
     ``loss_term="printed"`` has sum_i log(1 + e^(-eta z_i)) in place of
     C sum_i (1 - z_i)_+ - n log kappa. ``penalty_scale="model"`` multiplies the penalty by C: a
-    log-likelihood C times as large has a trace C times as large, which KK's does not say.
+    log-likelihood C times as large has a trace C times as large (KK's is that of C = 1).
 
     The hinge here is the model's, whatever the machine's loss (KK Table 3 evaluates it for KLR). A
     weight counts as copies of its row; the other options, cost and losses as ``kric``.

@@ -65,7 +65,8 @@ class Laplace(Criterion):
         best = -0.5 * float(s.beta @ s.decision) - losses + n * kappa  # n ln Q*, GS eq. 16
         value = (best - 0.5 * det.logdet) / n  # GS eqs 15, 17
         status = judged(value, s.status, det.rounding)
-        if status.ok and not hinge and len(rows) and curvature.max() < 0.01 * s.C * w.max():
+        on = float(np.max(curvature / (s.C * w[rows]), initial=0.0))
+        if status.ok and not hinge and on < 0.01:
             status = Status(
                 "determinant off",
                 "every support vector is so close to the margin that the smoothing a removes it "
