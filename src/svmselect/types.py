@@ -52,6 +52,11 @@ class Sensitivity:
         product = self.left @ self.right.T
         return product if self.dense is None else product + self.dense
 
+    def tile(self, rows: slice, cols: slice) -> Array:
+        """A part of ``gram``; the kernel asks for one after the other and the whole is not made."""
+        product = self.left[rows] @ self.right[cols].T
+        return product if self.dense is None else product + self.dense[rows, cols]
+
     def __add__(self, other: Sensitivity) -> Sensitivity:
         both = [d for d in (self.dense, other.dense) if d is not None]
         return Sensitivity(

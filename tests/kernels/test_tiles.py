@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from svmselect.kernels import RBF, Constant
 from svmselect.kernels.tiles import TILE, Distances, mirror, tiles
+from svmselect.types import Sensitivity
 
 
 @pytest.mark.parametrize("n", [0, 1, TILE - 1, TILE, TILE + 1, 3 * TILE])
@@ -41,3 +43,13 @@ def test_centring_leaves_only_close_pairs_to_recompute() -> None:
     assert sorted(zip(*(p.tolist() for p in pairs), strict=True)) == [(0, 1), (1, 0)]
     direct = ((X[:, None] - X[None]) ** 2).sum(axis=2)
     np.testing.assert_allclose(out, direct, rtol=1e-9, atol=0)
+
+
+@pytest.mark.parametrize("with_dense", [False, True])
+def test_pullback_of_a_matrix_made_tile_by_tile(with_dense: bool) -> None:
+    rng = np.random.default_rng(0)
+    n = 2 * TILE + 17
+    X, left, right = rng.normal(size=(n, 3)), rng.normal(size=(n, 2)), rng.normal(size=(n, 2))
+    G = Sensitivity(left, right, 0.0, rng.normal(size=(n, n)) if with_dense else None)
+    kernel = Constant(2.0) * RBF([1.0, 2.0, 3.0]) + Constant(0.5)
+    np.testing.assert_allclose(kernel.pullback(X, G), kernel.pullback(X, G.gram), rtol=1e-9)

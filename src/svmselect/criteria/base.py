@@ -104,7 +104,7 @@ class Context:
 
     def gradient(self, sensitivity: Sensitivity) -> Array:
         """Turn a sensitivity into derivatives by ("log C", *kernel.names)."""
-        slopes = self.kernel.pullback(self.X, sensitivity.gram, K=self.K)
+        slopes = self.kernel.pullback(self.X, sensitivity, K=self.K)
         return np.concatenate([[sensitivity.log_C], slopes])
 
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from ..data import check_matrix
 from .combine import ProductBlock, SumBlock
-from .tiles import Array, Block, mirror, tiles
+from .tiles import Array, Block, Tiled, mirror, tiles
 
 
 class Kernel(ABC):
@@ -106,24 +106,29 @@ class Kernel(ABC):
         return self._diag(_rows(X, None)[0])
 
     def pullback(
-        self, X: ArrayLike, G: ArrayLike, Z: ArrayLike | None = None, K: ArrayLike | None = None
+        self,
+        X: ArrayLike,
+        G: ArrayLike | Tiled,
+        Z: ArrayLike | None = None,
+        K: ArrayLike | None = None,
     ) -> Array:
         """Vector of sum_ij G_ij dK_ij/dtheta, for K = k(X, Z); O(n m d) time, O(n d) memory.
 
-        ``G`` is (n, m) and need not be symmetric. ``K`` may hold the matrix k(X, Z) if it is
-        known already; it spares the exponentials.
+        ``G`` is (n, m) and need not be symmetric; an object with ``tile(rows, cols)`` stands for
+        one that is never made as a whole. ``K`` may hold the matrix k(X, Z) if it is known already;
+        it spares the exponentials.
         """
         A, B = _rows(X, Z)
         n, m = len(A), len(A if B is None else B)
-        cotangent = _matrix(G, "G", (n, m))
+        cotangent = G if isinstance(G, Tiled) else _Whole(_matrix(G, "G", (n, m)))
         values = None if K is None else _matrix(K, "K", (n, m))
         total = np.zeros(len(self.theta))
         with np.errstate(over="ignore", under="ignore"):
             block = self.block(A, B)
             for rows, cols in tiles(n, m, B is None):
-                tile = cotangent[rows, cols]
+                tile = cotangent.tile(rows, cols)
                 if B is None and rows != cols:
-                    tile = tile + cotangent[cols, rows].T
+                    tile = tile + cotangent.tile(cols, rows).T
                 known = None if values is None else values[rows, cols]
                 total += block.pull(rows, cols, np.ascontiguousarray(tile), known)
         return total
@@ -235,6 +240,16 @@ class Product(Composite):
 
     def __repr__(self) -> str:
         return " * ".join(f"({p!r})" if isinstance(p, Sum) else repr(p) for p in self.parts)
+
+
+@dataclass(frozen=True, eq=False)
+class _Whole:
+    """A matrix that is there."""
+
+    matrix: Array
+
+    def tile(self, rows: slice, cols: slice) -> Array:
+        return self.matrix[rows, cols]
 
 
 def check_theta(theta: ArrayLike, kernel: Kernel) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,14 @@ class Block(ABC):
     @abstractmethod
     def pull(self, rows: slice, cols: slice, G: Array, K: Array | None) -> Array:
         """Give sum_ij G_ij dK_ij/dtheta over the tile; ``K`` is the tile's values if known."""
+
+
+@runtime_checkable
+class Tiled(Protocol):
+    """A matrix that is made tile by tile, so that it need not be there as a whole."""
+
+    def tile(self, rows: slice, cols: slice) -> Array:
+        """One tile of it."""
 
 
 def tiles(n: int, m: int, symmetric: bool) -> Iterator[tuple[slice, slice]]:

@@ -64,10 +64,12 @@ class Bordered:
         """The block of the inverse that x sees. O(m^3)."""
         if not len(self.factor):
             return np.zeros((0, 0))
-        inverse, _ = lapack.dpotri(self.factor, lower=1)
-        inverse = np.tril(inverse) + np.tril(inverse, -1).T
+        half, _ = lapack.dpotri(self.factor, lower=1)  # above the diagonal zero, as the factor is
+        inverse = half + half.T
+        inverse.flat[:: len(half) + 1] *= 0.5
         if self.border:
-            inverse -= np.outer(self.ones, self.ones) / self.ones.sum()
+            root = self.ones / np.sqrt(self.ones.sum())
+            inverse -= np.outer(root, root)
         return np.asarray(inverse)
 
     def logdet(self) -> float:
