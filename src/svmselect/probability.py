@@ -68,11 +68,17 @@ def sigmoid_probability(f: ArrayLike, slope: float, offset: float) -> Array:
 
 
 def sigmoid_likelihood(
-    f: Array, y: Array, weights: Array, targets: str = "labels", max_slope: float = MAX_SLOPE
+    f: Array,
+    y: Array,
+    weights: Array,
+    targets: str = "labels",
+    max_slope: float = MAX_SLOPE,
+    one_sided: bool = False,
 ) -> SigmoidFit:
     """Maximise the mean of t log p + (1 - t) log(1 - p) over the sigmoid's two parameters.
 
-    Both classes must be there and every weight positive (``fit_sigmoid`` checks that). Works on
+    Both classes must be there and every weight positive (``fit_sigmoid`` checks that).
+    ``one_sided`` allows no sigmoid that falls with f. Works on
     u = (f - mean)/scale with p = expit(a u + c), |a| <= max_slope.
     """
     total = float(weights.sum())
@@ -88,6 +94,11 @@ def sigmoid_likelihood(
         return SigmoidFit(0.0, float(-np.log(rate / (1.0 - rate))), value, np.zeros_like(f))
     u = (f - mean) / scale
     a, c = _maximum(u, t, share, max_slope)
+    if one_sided and a < 0.0:
+        # f points the wrong way, as held-out decisions do where there is nothing to learn (a class
+        # that is held out more is trained on less): it says nothing then
+        rate = float(share @ t)
+        a, c = 0.0, float(np.log(rate / (1.0 - rate)))
     v = a * u + c
     value = float(share @ (t * log_expit(v) + (1.0 - t) * log_expit(-v)))
     # d value/du, then through mean and scale, which matters only where |a| is at its bound

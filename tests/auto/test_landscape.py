@@ -89,14 +89,15 @@ def test_tangent_against_the_kernel(scale: list[float]) -> None:
 def test_reading_is_the_pooled_likelihood() -> None:
     X, y = problem()
     pair = whole(y)
-    reading = Landscape(X, [pair]).read(0.5, np.log([1.5]))
+    landscape = Landscape.of(X, [pair])
+    reading = landscape.read(0.5, np.log([1.5]))
     f = np.empty(len(y))
     K = RBF(1.5)(X)
     for test in pair.tests:
         train = np.setdiff1d(np.arange(len(y)), test)
         s = solve(K[np.ix_(train, train)], y[train], np.exp(0.5))
         f[test] = K[np.ix_(test, train)] @ s.beta + s.intercept
-    np.testing.assert_allclose(reading.held_out[0], f, atol=1e-10)
+    np.testing.assert_allclose(landscape.held_out(reading, [pair])[0], f, atol=1e-10)
     slope, offset = fit_sigmoid(f, y, targets="platt")
     np.testing.assert_allclose(reading.sigmoids[0], (slope, offset), rtol=1e-6)
     p = sigmoid_probability(f, slope, offset)
@@ -111,7 +112,7 @@ def test_gradient(loss: str, log_scale: list[float]) -> None:
     X, y = problem()
     weights = np.where(np.arange(len(y)) % 3, 1.0, 2.0)
     pair = Pair(np.arange(len(y)), y, weights, stratified_folds(y, 3, 1))
-    landscape = Landscape(X, [pair], loss)
+    landscape = Landscape.of(X, [pair], loss)
     point = np.array([0.7, *log_scale])
     reading = landscape.read(point[0], point[1:])
 
@@ -127,7 +128,7 @@ def test_hessian_is_that_of_a_linear_model() -> None:
     # Where the decisions are nearly linear in the parameters Gauss and Newton's Hessian is exact:
     # here for the logistic loss at small C, in log C, where f is proportional to C.
     X, y = problem(80)
-    landscape = Landscape(X, [whole(y)], "logistic")
+    landscape = Landscape.of(X, [whole(y)], "logistic")
     reading = landscape.read(np.log(1e-4), np.log([1.5]))
     # f -> (1 + t) f is what the sigmoid follows: no curvature, no slope
     assert abs(reading.hessian[0, 0]) < 1e-4
@@ -144,17 +145,17 @@ def test_three_pairs_share_rows() -> None:
         rows = np.flatnonzero((label == a) | (label == b))
         y = np.where(label[rows] == b, 1.0, -1.0)
         pairs.append(Pair(rows, y, np.ones(len(rows)), stratified_folds(y, 3, 0)))
-    landscape = Landscape(X, pairs)
+    landscape = Landscape.of(X, pairs)
     assert landscape.total == pytest.approx(60.0)
     together = landscape.read(0.0, np.log([1.0]))
-    apart = [Landscape(X, [pair]).read(0.0, np.log([1.0])).loss for pair in pairs]
+    apart = [Landscape.of(X, [pair]).read(0.0, np.log([1.0])).loss for pair in pairs]
     assert together.loss == pytest.approx(0.5 * sum(apart))
     np.testing.assert_allclose(landscape.read(0.0, np.log([1.0]), together).loss, together.loss)
 
 
 def test_level_three_by_hand() -> None:
     X, y = problem()
-    reading = Landscape(X, [whole(y)]).read(0.5, np.array([0.2, 0.5, 0.8]))
+    reading = Landscape.of(X, [whole(y)]).read(0.5, np.array([0.2, 0.5, 0.8]))
     tau = 0.4
     P = np.eye(3) - 1 / 3
     h = np.linalg.eigvalsh(P @ reading.hessian[1:, 1:] @ P)
@@ -163,7 +164,7 @@ def test_level_three_by_hand() -> None:
     expected += 0.5 * np.log1p(tau**2 * h.clip(0)).sum()
     assert level_three(reading, tau) == pytest.approx(expected)
     # tied completely, the model stays where it is allowed to be: at equal scales
-    isotropic = Landscape(X, [whole(y)]).read(0.5, np.full(3, 0.5))
+    isotropic = Landscape.of(X, [whole(y)]).read(0.5, np.full(3, 0.5))
     assert expected_level_three(isotropic, 1e-6) == pytest.approx(isotropic.loss)
     assert expected_level_three(isotropic, 0.3) < level_three(isotropic, 0.3)
 
@@ -174,3 +175,21 @@ def test_prior_derivatives() -> None:
     numeric = [(prior.value(x + h * e) - prior.value(x - h * e)) / (2 * h) for e in np.eye(3)]
     np.testing.assert_allclose(prior.gradient(x), numeric, rtol=1e-6)
     np.testing.assert_allclose(prior.hessian(3) @ x, prior.gradient(x))
+
+
+def test_equal_rows_are_merged() -> None:
+    rng = np.random.default_rng(4)
+    X = rng.integers(0, 2, size=(80, 3)).astype(float)
+    y = np.where(rng.random(80) < 0.2 + 0.6 * X[:, 0], 1.0, -1.0)
+    pair = Pair(np.arange(80), y, rng.integers(1, 3, 80).astype(float), stratified_folds(y, 4, 0))
+    merged = Landscape.of(X, [pair])
+    assert len(merged.folds[0].rows) <= 16
+    apart = Landscape.of(X + 1e-9 * rng.normal(size=X.shape), [pair])
+    assert len(apart.folds[0].rows) == 80
+    assert merged.total == pytest.approx(apart.total)
+    a, b = (landscape.read(0.3, np.log([1.5, 1.0, 2.0])) for landscape in (merged, apart))
+    assert a.loss == pytest.approx(b.loss, rel=1e-6)
+    np.testing.assert_allclose(
+        merged.held_out(a, [pair])[0], apart.held_out(b, [pair])[0], atol=1e-5
+    )
+    np.testing.assert_allclose(a.gradient, b.gradient, atol=1e-3)

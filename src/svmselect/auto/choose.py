@@ -1,8 +1,8 @@
 """Choose C, the width of the Gaussian kernel, and how far the length scales may part.
 
-1. A coarse path: widths around the median distance, C growing along each, warm starts throughout;
-   a width is left when its likelihood has fallen twice.
-2. Gauss-Newton from the best cell (and from a rival that lies apart) in (log C, log width).
+1. A coarse path on two of the folds: widths around the median distance, C growing along each, warm
+   starts throughout; a width is left when its likelihood has fallen twice.
+2. Gauss-Newton from the best cell, of two judged on all folds, in (log C, log width).
 3. At the isotropic optimum a quadratic model predicts what separate length scales would gain at
    each spread tau, after paying for their freedom (Kwok's third level, applied to the
    hyperparameters). If nothing, the isotropic kernel stays, at the price of one reading. If
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -26,11 +26,13 @@ from svmselect.auto.newton import descend, expected_level_three, level_three
 from svmselect.kernels import RBF
 from svmselect.types import Array, Evaluation
 
-_WIDTHS = 2.0 ** np.arange(-2.5, 3.0)  # in units of the median distance
+_WIDTHS = 2.0 ** np.arange(-3.0, 2.5)  # in units of the median distance
 _PENALTIES = 2.0 ** np.arange(-3.0, 12.5, 2.5)
 _TAUS = (0.125, 0.25, 0.5, 1.0)  # on log l; on log gamma twice that
 _LOG_C = (np.log(1e-4), np.log(1e6))
-_WORTH = 0.5  # gain in log marginal likelihood that pays for separate length scales
+_COARSE_FOLDS = 2
+_CLOSE = 3.0  # in log-likelihood: cells that the full folds should judge
+_WORTH = 2.0  # gain in log marginal likelihood that pays for separate length scales
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +40,9 @@ class Choice:
     """What was chosen. P(+1 | f) = 1 / (1 + exp(slope f + offset)), one sigmoid a pair.
 
     ``C`` is for the final machines, trained on every row. ``value`` is the mean held-out
-    log-likelihood, ``error`` the held-out error of p > 1/2, ``tau`` the spread given to the log
-    length scales (0: one length scale for all inputs).
+    log-likelihood, ``error`` the held-out error of p > 1/2, ``held_out`` the decision values behind
+    both (NaN where a row is in no fold), ``tau`` the spread given to the log length scales (0: one
+    length scale for all inputs).
     """
 
     C: float
@@ -103,20 +106,20 @@ def choose(
     """
     began = time.perf_counter()
     deadline = None if max_time is None else began + max_time
-    survey = _Survey(Landscape(X, pairs, loss), deadline, callback)
+    survey = _Survey(Landscape.of(X, pairs, loss), deadline, callback)
     unit = median_distance(X, random_state)
     box = np.array([_LOG_C, (np.log(unit / 50.0), np.log(unit * 50.0))])
-    gain = 1e-2
     if start is None:
-        starts = _coarse(survey, unit)
+        rough = replace(survey, landscape=Landscape.of(X, pairs, loss, _COARSE_FOLDS))
+        cells = _coarse(rough, unit)
+        survey.asked_to_stop = rough.asked_to_stop
     else:
         scale = np.log(np.atleast_1d(np.asarray(start.kernel.length_scale))).mean()
         share = float(np.mean([pair.share for pair in pairs]))
-        starts = [survey.read(np.log(start.C / share), np.array([scale]), None, True)]
-    best = min(
-        (descend(survey.read, r, 1.0, box, gain, 10, survey.keep_going) for r in starts),
-        key=lambda r: r.loss,
-    )
+        cells = [np.array([np.log(start.C / share), scale])]
+    readings = [survey.read(float(c[0]), c[1:], None, True) for c in cells]
+    best = min(readings, key=lambda r: r.loss)
+    best = descend(survey.read, best, 1.0, box, 1e-2, 10, survey.keep_going)
     tau, messages = 0.0, []
     wanted = {"auto": True, "yes": True, "no": False, True: True, False: False}[ard]
     if wanted and X.shape[1] > 1 and survey.keep_going():
@@ -138,10 +141,10 @@ def median_distance(X: Array, random_state: int | np.random.Generator | None) ->
     return float(np.sqrt(np.median(d2))) if len(d2) else 1.0
 
 
-def _coarse(survey: _Survey, unit: float) -> list[Reading]:
-    """Walk the path of each width; the best reading, and the best of another width if close."""
+def _coarse(survey: _Survey, unit: float) -> list[Array]:
+    """Walk the path of each width; the best cell, and the best of another width if it is close."""
     tops: list[Reading] = []
-    for width in _WIDTHS * unit / np.sqrt(2.0):
+    for width in _WIDTHS * unit:
         readings: list[Reading] = []
         falls = 0
         for C in _PENALTIES:
@@ -156,13 +159,8 @@ def _coarse(survey: _Survey, unit: float) -> list[Reading]:
         if readings:
             tops.append(min(readings, key=lambda r: r.loss))
     tops.sort(key=lambda r: r.loss)
-    first = tops[0]
-    apart = [
-        r
-        for r in tops[1:]
-        if abs(r.log_scale[0] - first.log_scale[0]) > 1.0 and r.loss < first.loss + 2.0
-    ]
-    return [survey.read(r.log_C, r.log_scale, r, True) for r in [first, *apart[:1]]]
+    rivals = [r for r in tops[1:] if r.loss < tops[0].loss + _CLOSE]
+    return [r.point for r in [tops[0], *rivals[:1]]]
 
 
 def _part_scales(
@@ -221,9 +219,11 @@ def _choice(
 ) -> Choice:
     """Gather the final record; the error is of p > 1/2, its spread that of a mean over rows."""
     wrong, weight = [], []
-    for pair, f, (slope, offset) in zip(pairs, best.held_out, best.sigmoids, strict=True):
-        wrong.append(pair.y * -(slope * f + offset) <= 0)
-        weight.append(pair.weights)
+    held_out = survey.landscape.held_out(best, pairs)
+    for pair, f, (slope, offset) in zip(pairs, held_out, best.sigmoids, strict=True):
+        seen = np.isfinite(f)
+        wrong.append(pair.y[seen] * -(slope * f[seen] + offset) <= 0)
+        weight.append(pair.weights[seen])
     w = np.concatenate(weight)
     error = float(w @ np.concatenate(wrong)) / float(w.sum())
     rows = survey.landscape.total
@@ -235,7 +235,7 @@ def _choice(
         value=-best.loss / survey.landscape.total,
         error=error,
         standard_error=float(np.sqrt(error * (1.0 - error) / rows)),
-        held_out=best.held_out,
+        held_out=held_out,
         tau=tau,
         history=tuple(survey.history),
         messages=tuple(messages),

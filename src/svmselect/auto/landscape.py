@@ -26,7 +26,7 @@ from svmselect.types import Array, IntArray
 class Pair:
     """One two-class problem among the rows of X, and its folds.
 
-    ``tests`` are positions within ``rows`` that are held out, one array a fold.
+    ``tests`` are positions within ``rows`` that are held out, one array a fold; weights are > 0.
     """
 
     rows: IntArray
@@ -42,6 +42,38 @@ class Pair:
 
 
 @dataclass(frozen=True, eq=False)
+class Folds:
+    """A pair as the landscape sees it: for each fold the weights to train with, the rows to look at
+    and what they count for. A row may be on both sides: some of its copies here, some there."""
+
+    rows: IntArray
+    y: Array
+    train: tuple[Array, ...]
+    held: tuple[IntArray, ...]
+    count: tuple[Array, ...]
+    where: IntArray  # the merged row of each row of the pair
+
+    @classmethod
+    def of(cls, pair: Pair, X: Array, most: int | None = None) -> Folds:
+        """Merge equal rows of one class into one row that counts for all; keep ``most`` folds."""
+        keyed = np.column_stack([X[pair.rows], pair.y])
+        _, first, where = np.unique(keyed, axis=0, return_index=True, return_inverse=True)
+        where = where.ravel()
+        if len(first) == len(where):
+            first = where = np.arange(len(where))
+        n = len(first)
+        every = np.bincount(where, pair.weights, n)
+        train, held, count = [], [], []
+        for test in pair.tests[:most]:
+            out = np.bincount(where[test], pair.weights[test], n)
+            train.append(np.where(out > 0, np.maximum(every - out, 0.0), every))
+            held.append(np.unique(where[test]))
+            count.append(out[held[-1]])
+        rows, y = pair.rows[first], pair.y[first]
+        return cls(rows, y, tuple(train), tuple(held), tuple(count), where)
+
+
+@dataclass(frozen=True, eq=False)
 class Reading:
     """What the landscape shows at one point; ``solutions`` warm-start a neighbouring one.
 
@@ -53,7 +85,6 @@ class Reading:
     log_scale: Array
     loss: float
     sigmoids: tuple[tuple[float, float], ...]
-    held_out: tuple[Array, ...]
     solutions: tuple[tuple[Solution, ...], ...]
     gradient: Array | None = None
     hessian: Array | None = None
@@ -66,28 +97,33 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class Landscape:
-    """Mean over pairs of the pooled held-out log-likelihood, each pair with its own sigmoid.
+    """The pooled held-out log-likelihood, each pair with its own sigmoid.
 
     Platt's targets keep the sigmoid and the likelihood finite where folds are separated, so that a
     perfect score on few points is not worth an infinity.
     """
 
     X: Array
-    pairs: Sequence[Pair]
+    folds: Sequence[Folds]
     loss: str = "hinge"
+
+    @classmethod
+    def of(
+        cls, X: Array, pairs: Sequence[Pair], loss: str = "hinge", most: int | None = None
+    ) -> Landscape:
+        """The landscape of these pairs, on their first ``most`` folds."""
+        return cls(X, [Folds.of(pair, X, most) for pair in pairs], loss)
 
     @property
     def total(self) -> float:
-        """The number of rows, each with its weight: what a mean divides by."""
-        return sum(float(pair.weights.sum()) for pair in self.pairs) * self.overlap
+        """The number of rows held out, each with its weight: what a mean divides by."""
+        return self.overlap * sum(float(c.sum()) for folds in self.folds for c in folds.count)
 
     @property
     def overlap(self) -> float:
         """Each row is in (classes - 1) pairs and should count once."""
-        k = len(self.pairs)
-        return 2.0 / (
-            float(np.sqrt(8.0 * k + 1.0)) - 1.0
-        )  # k = m (m + 1) / 2 pairs of m + 1 classes
+        k = len(self.folds)
+        return 2.0 / (float(np.sqrt(8.0 * k + 1.0)) - 1.0)  # m (m + 1) / 2 pairs of m + 1 classes
 
     def kernel(self, log_scale: Array) -> RBF:
         """The Gaussian kernel at a point."""
@@ -99,51 +135,60 @@ class Landscape:
     ) -> Reading:
         """Train every fold of every pair at one point. Warm from ``start`` if it is near."""
         K = self.kernel(log_scale)(self.X)
-        loss, sigmoids, held_out, solutions = 0.0, [], [], []
+        C = float(np.exp(log_C))
+        loss, sigmoids, solutions = 0.0, [], []
         p = 1 + len(log_scale)
         gradient, hessian = np.zeros(p), np.zeros((p, p))
-        for i, pair in enumerate(self.pairs):
-            whole = len(pair.rows) == len(K)
-            K_pair = K if whole else K[np.ix_(pair.rows, pair.rows)]
-            X_pair = self.X if whole else self.X[pair.rows]
+        for i, folds in enumerate(self.folds):
+            whole = len(folds.rows) == len(K)
+            K_pair = K if whole else K[np.ix_(folds.rows, folds.rows)]
+            X_pair = self.X if whole else self.X[folds.rows]
             known = None if start is None else start.solutions[i]
-            trained = self._train(K_pair, pair, float(np.exp(log_C)), known)
-            f = np.zeros(len(pair.y))
-            for test, solution in zip(pair.tests, trained, strict=True):
-                f[test] = solution.decision[test]
-            fit = sigmoid_likelihood(f, pair.y, pair.weights, "platt")
-            weight = float(pair.weights.sum()) * self.overlap
+            trained = self._train(K_pair, folds, C, known)
+            looked = list(zip(folds.held, trained, strict=True))
+            f = np.concatenate([s.decision[rows] for rows, s in looked])
+            y = np.concatenate([folds.y[rows] for rows in folds.held])
+            count = np.concatenate(folds.count)
+            fit = sigmoid_likelihood(f, y, count, "platt", one_sided=True)
+            weight = float(count.sum()) * self.overlap
             loss -= fit.value * weight
             sigmoids.append((fit.slope, fit.offset))
-            held_out.append(f)
             solutions.append(trained)
             if slopes:
-                J = np.zeros((len(f), p))
-                for test, solution in zip(pair.tests, trained, strict=True):
-                    tangent = rbf_tangent(X_pair, K_pair, solution.beta, log_scale)
-                    J[test] = decision_jacobian(ActiveSystem.of(K_pair, solution), test, tangent)
+                parts = []
+                for rows, s in looked:
+                    tangent = rbf_tangent(X_pair, K_pair, s.beta, log_scale)
+                    parts.append(decision_jacobian(ActiveSystem.of(K_pair, s), rows, tangent))
+                J = np.concatenate(parts)
                 gradient -= weight * (fit.gradient @ J)
-                hessian += self.overlap * _curvature(J, f, fit.slope, fit.offset, pair.weights)
+                hessian += self.overlap * _curvature(J, f, fit.slope, fit.offset, count)
         return Reading(
             log_C,
             log_scale,
             loss,
             tuple(sigmoids),
-            tuple(held_out),
             tuple(solutions),
             gradient if slopes else None,
             hessian if slopes else None,
         )
 
+    def held_out(self, reading: Reading, pairs: Sequence[Pair]) -> tuple[Array, ...]:
+        """The decision value of every row of each pair, by the machine that did not see it."""
+        decisions = []
+        for pair, folds, solutions in zip(pairs, self.folds, reading.solutions, strict=True):
+            f = np.full(len(pair.y), np.nan)
+            for test, solution in zip(pair.tests, solutions, strict=True):
+                f[test] = solution.decision[folds.where[test]]
+            decisions.append(f)
+        return tuple(decisions)
+
     def _train(
-        self, K: Array, pair: Pair, C: float, known: tuple[Solution, ...] | None
+        self, K: Array, folds: Folds, C: float, known: tuple[Solution, ...] | None
     ) -> tuple[Solution, ...]:
         trained: list[Solution] = []
-        for j, test in enumerate(pair.tests):
-            weights = pair.weights.copy()
-            weights[test] = 0.0
+        for j, weights in enumerate(folds.train):
             start = known[j] if known is not None else trained[-1] if trained else None
-            trained.append(train(K, pair.y, C, self.loss, True, weights, start))
+            trained.append(train(K, folds.y, C, self.loss, True, weights, start))
         return tuple(trained)
 
 
