@@ -63,14 +63,17 @@ class Folds:
             first = where = np.arange(len(where))
         n = len(first)
         every = np.bincount(where, pair.weights, n)
-        train, held, count = [], [], []
-        for test in pair.tests[:most]:
-            out = np.bincount(where[test], pair.weights[test], n)
-            train.append(np.where(out > 0, np.maximum(every - out, 0.0), every))
-            held.append(np.unique(where[test]))
-            count.append(out[held[-1]])
-        rows, y = pair.rows[first], pair.y[first]
-        return cls(rows, y, tuple(train), tuple(held), tuple(count), where)
+        tests = pair.tests[:most]
+        out = [np.bincount(where[test], pair.weights[test], n) for test in tests]
+        held = tuple(np.unique(where[test]) for test in tests)
+        return cls(
+            rows=pair.rows[first],
+            y=pair.y[first],
+            train=tuple(np.where(o > 0, np.maximum(every - o, 0.0), every) for o in out),
+            held=held,
+            count=tuple(o[rows] for o, rows in zip(out, held, strict=True)),
+            where=where,
+        )
 
 
 @dataclass(frozen=True, eq=False)
