@@ -282,3 +282,31 @@ def test_the_last_resort_is_enough_by_itself(loss: str, monkeypatch: pytest.Monk
                 s = solve(K, y, C, loss, fit_intercept)
                 assert s.status.ok, (name, fit_intercept, C)
                 assert judge(K, s).exact, (name, fit_intercept, C)
+
+
+@pytest.mark.parametrize("width", [0.5, 10.0, 30.0])
+def test_independent_rows_can_be_factored(width: float) -> None:
+    A = RBF(width)(cloud(80)[0])
+    kept = reference.independent_rows(A)
+    assert np.all(np.diff(kept) > 0)
+    block = A[np.ix_(kept, kept)]
+    assert np.linalg.cholesky(block).diagonal().min() ** 2 > 1e-15
+    # nothing of note is left out: what remains of the others is round-off
+    left = A - A[:, kept] @ np.linalg.solve(block, A[kept])
+    assert np.abs(left.diagonal()).max() < 1e-8
+    assert (len(kept) == 80) == (width == 0.5)
+
+
+@pytest.mark.parametrize("balanced", [True, False])
+def test_proximal_points_reach_the_optimum(balanced: bool) -> None:
+    X, y = cloud(60, seed=3)
+    limit = np.full(60, 1e4)
+    args = (np.where(y < 0, -limit, 0.0), np.where(y > 0, limit, 0.0), 0.0 if balanced else None)
+    qp = BoxQP(RBF(1.5)(X), np.zeros(60), y, *args)
+    exact = solve_box(qp)
+    near = np.clip(exact.beta * (1.0 + 1e-6), qp.lower, qp.upper)
+    answer = box_qp._by_proximal_points(qp, exact.states.copy(), near)
+    assert answer is not None
+    np.testing.assert_allclose(qp.K @ answer.beta, qp.K @ exact.beta, atol=1e-8)
+    assert answer.offset == pytest.approx(exact.offset, abs=1e-8)
+    np.testing.assert_allclose(answer.residual, qp.residual(answer.beta), atol=1e-9)

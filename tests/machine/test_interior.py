@@ -67,8 +67,9 @@ def test_the_iteration_limit_gives_the_best_so_far() -> None:
     assert value(1) > value(5) > best - 1e-9 * abs(best)
 
 
-def test_an_indefinite_matrix_ends_too() -> None:
-    H = np.diag([1.0, -1.0, 1.0])
+@pytest.mark.parametrize("least", [-1.0, -1e6])
+def test_an_indefinite_matrix_ends_too(least: float) -> None:
+    H = np.diag([1.0, least, 1.0])
     x, _, _ = interior_point(H, np.ones(3), np.zeros(3), np.ones(3), None, 1.0)
     assert np.all(np.isfinite(x))
     assert np.all((x >= 0) & (x <= 1))

@@ -11,6 +11,7 @@ import pytest
 from machine.problems import LOSSES, cloud
 from svmselect.kernels import RBF
 from svmselect.machine import Solution, solve
+from svmselect.machine.solution import describe
 from svmselect.machine.train import train
 from svmselect.types import Status
 
@@ -102,3 +103,20 @@ def test_a_hard_margin_leaves_no_point_inside() -> None:
         s = solve(G, y, 1e8)
         assert s.margin.min() >= 1.0
         assert s.objective == pytest.approx(s.beta @ G @ s.beta / 2, rel=1e-12)
+
+
+def test_the_record_judges_for_itself() -> None:
+    # whatever the solver thought of its answer, the residuals decide
+    s = solve(K, Y, 2.0)
+    sets = (s.free.copy(), s.bound.copy(), s.dependent.copy(), s.ends)
+    head = (K, Y, np.ones(30), 2.0, "hinge", True)
+
+    def judged(beta: np.ndarray, status: Status) -> Status:
+        decision = K @ beta + s.intercept
+        return describe(*head, beta.copy(), s.intercept, decision, *sets, status).status
+
+    assert judged(s.beta, Status("max-iterations", "?")) == Status("ok")
+    off = judged(s.beta * (1 - 1e-6), Status("ok"))
+    assert off.name == "inexact"
+    assert "residual" in off.advice
+    assert judged(s.beta * (1 - 1e-6), Status("max-iterations", "?")).name == "max-iterations"
