@@ -43,8 +43,11 @@ class Pair:
 
 @dataclass(frozen=True, eq=False)
 class Folds:
-    """A pair as the landscape sees it: for each fold the weights to train with, the rows to look at
-    and what they count for. A row may be on both sides: some of its copies here, some there."""
+    """A pair as the landscape sees it.
+
+    For each fold: the weights to train with, the rows to look at and what they count for. A row may
+    be on both sides, some of its copies here and some there.
+    """
 
     rows: IntArray
     y: Array
@@ -61,17 +64,20 @@ class Folds:
         where = where.ravel()
         if len(first) == len(where):
             first = where = np.arange(len(where))
-        n = len(first)
-        every = np.bincount(where, pair.weights, n)
+
+        def mass(positions: IntArray) -> Array:
+            counts = np.bincount(where[positions], pair.weights[positions], len(first))
+            return np.asarray(counts, dtype=np.float64)
+
         tests = pair.tests[:most]
-        out = [np.bincount(where[test], pair.weights[test], n) for test in tests]
+        everyone = np.arange(len(where))
         held = tuple(np.unique(where[test]) for test in tests)
         return cls(
             rows=pair.rows[first],
             y=pair.y[first],
-            train=tuple(np.where(o > 0, np.maximum(every - o, 0.0), every) for o in out),
+            train=tuple(mass(np.setdiff1d(everyone, test)) for test in tests),
             held=held,
-            count=tuple(o[rows] for o, rows in zip(out, held, strict=True)),
+            count=tuple(mass(test)[rows] for test, rows in zip(tests, held, strict=True)),
             where=where,
         )
 
