@@ -24,6 +24,7 @@ from svmselect.testing import (
     criterion_checks,
     kernel_checks,
     problem,
+    twinned,
     weighted,
 )
 from svmselect.types import Sensitivity, Status
@@ -313,8 +314,12 @@ def test_defect_is_caught(criterion: Criterion, kind: str, message: str) -> None
 
 @pytest.mark.parametrize(
     ("criterion", "skip"),
-    # copies of a row are singular to SpeaksUp, and its own affair
-    [(RefusesWeights(), ()), (SpeaksUp(), ("weights",)), (OnlyHinge(), ())],
+    [
+        (RefusesWeights(), ()),
+        # rows that occur twice are singular to it, and that is its own affair
+        (SpeaksUp(), ("weights", "permutation", "relabelling", "translation", "scaling")),
+        (OnlyHinge(), ()),
+    ],
 )
 def test_other_sound_ways(criterion: Criterion, skip: tuple[str, ...]) -> None:
     check_criterion(criterion, skip)
@@ -353,6 +358,17 @@ def test_copies_of_a_weighted_problem() -> None:
     same = (p.X[row] == copies.X).all(axis=1)
     assert same.sum() == 3
     assert set(copies.fold[same]) == {p.fold[row]}
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_twins_have_margins_at_minus_one(fit_intercept: bool) -> None:
+    p = twinned(problem("mixed", "hinge", fit_intercept))
+    s = p.solution()
+    at = np.flatnonzero(np.abs(s.margin + 1.0) < 1e-9)
+    assert len(at) > 1
+    for row in at:
+        twins = np.flatnonzero((p.X[row] == p.X).all(axis=1) & (p.y != p.y[row]))
+        assert set(twins) & set(s.free)
 
 
 def test_differences_notice_a_change_of_active_sets() -> None:
