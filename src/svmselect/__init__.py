@@ -11,9 +11,13 @@ __version__ = "0.1.0"
 
 # Public name -> the module it lives in; a module named like itself is exported whole.
 _LAZY = {
+    "AutoKLR": "svmselect.estimators",
+    "AutoSVC": "svmselect.estimators",
     "criteria": "svmselect.criteria",
     "kernels": "svmselect.kernels",
+    "load": "svmselect.persist",
     "machine": "svmselect.machine",
+    "save": "svmselect.persist",
     "score": "svmselect.selection",
     "select": "svmselect.selection",
 }

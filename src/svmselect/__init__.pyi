@@ -1,8 +1,23 @@
 from svmselect import criteria as criteria
 from svmselect import kernels as kernels
 from svmselect import machine as machine
+from svmselect.estimators import AutoKLR as AutoKLR
+from svmselect.estimators import AutoSVC as AutoSVC
+from svmselect.persist import load as load
+from svmselect.persist import save as save
 from svmselect.selection import score as score
 from svmselect.selection import select as select
 
 __version__: str
-__all__ = ["__version__", "criteria", "kernels", "machine", "score", "select"]
+__all__ = [
+    "__version__",
+    "AutoKLR",
+    "AutoSVC",
+    "criteria",
+    "kernels",
+    "load",
+    "machine",
+    "save",
+    "score",
+    "select",
+]

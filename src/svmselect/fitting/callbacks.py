@@ -1,0 +1,61 @@
+"""scikit-learn's callbacks (1.9 and later), where they are present; else nothing."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from svmselect.types import Evaluation
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn before 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stands in for scikit-learn's, which has ``set_callbacks``."""
+
+    def with_callbacks(method: Any) -> Any:
+        """Leave the method as it is."""
+        return method
+
+
+__all__ = ["CallbackSupportMixin", "Reporter", "with_callbacks"]
+
+logger = logging.getLogger("svmselect")
+
+
+class Reporter:
+    """Tells callbacks and the log of every evaluation; a callback that returns True stops.
+
+    ``verbose`` 1 logs the result, 2 every evaluation, at level INFO of the logger "svmselect".
+    """
+
+    def __init__(self, estimator: Any, X: Any, y: Any, metadata: Any, verbose: int) -> None:
+        self.estimator, self.verbose = estimator, verbose
+        self.data = {"X": X, "y": y, "metadata": metadata}
+        self.count = 0
+        self.context: Any = None
+        begin = getattr(estimator, "_init_callback_context", None)
+        if begin is not None:
+            # how many evaluations a search takes is not known before
+            self.context = begin(max_subtasks=None)
+            self.context.call_on_fit_task_begin(estimator=estimator, **self.data)
+
+    def __call__(self, evaluation: Evaluation) -> bool:
+        self.count += 1
+        if self.verbose > 1:
+            logger.info("evaluation %d: %.6g", self.count, evaluation.value)
+        if self.context is None:
+            return False
+        task = self.context.subcontext(task_name="evaluation")
+        task.call_on_fit_task_begin(estimator=self.estimator, **self.data)
+        return bool(task.call_on_fit_task_end(estimator=self.estimator, **self.data))
+
+    def end(self, summary: str) -> None:
+        """The fit is complete."""
+        if self.verbose:
+            logger.info("%s", summary)
+        if self.context is not None:
+            self.context.call_on_fit_task_end(
+                estimator=self.estimator, reconstruction_attributes={}, **self.data
+            )

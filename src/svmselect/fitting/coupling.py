@@ -1,0 +1,31 @@
+"""Class probabilities from the probabilities of pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmselect.types import Array
+
+SMALLEST = 1e-15
+"""Pairwise probabilities are kept this far from 0 and 1: no class is ever impossible."""
+
+
+def couple(pairwise: Array) -> Array:
+    """Give p (n, k) for ``pairwise`` (n, k, k): r_ij, the probability of i against j.
+
+    p solves p_i = 1/(k - 1) sum_j (p_i + p_j) r_ij, i.e. it is the stationary distribution of the
+    chain that goes from i to j with probability r_ji / (k - 1): the first of the two approaches of
+    Wu, Lin & Weng 2004. Where some p has r_ij = p_i / (p_i + p_j) for all pairs, that p is found.
+    By elimination without a subtraction (Grassmann, Taksar & Heyman 1985), so that small
+    probabilities are as accurate, relatively, as large ones. O(n k^3).
+    """
+    k = pairwise.shape[1]
+    flow = np.clip(pairwise, SMALLEST, 1.0 - SMALLEST).transpose(0, 2, 1).copy()
+    for m in range(k - 1, 0, -1):  # leave state m out: its visits go on to the states before it
+        out = flow[:, m, :m].sum(axis=1)
+        flow[:, :m, m] /= out[:, None]
+        flow[:, :m, :m] += flow[:, :m, m, None] * flow[:, m, None, :m]
+    p = np.ones((len(flow), k))
+    for m in range(1, k):
+        p[:, m] = np.einsum("ni,ni->n", p[:, :m], flow[:, :m, m])
+    return np.asarray(p / p.sum(axis=1, keepdims=True))

@@ -1,0 +1,165 @@
+"""Folds for the estimators: numbers, splitters and ready splits, with groups, as two tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svmselect.data import stratified_folds
+from svmselect.types import Array, BoolArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Splits:
+    """Rows against splits: which rows are held out (``test``), which are trained on (``train``).
+
+    An entry of ``train`` counts how often a split names the row.
+    """
+
+    test: BoolArray
+    train: IntArray
+    messages: tuple[str, ...] = ()
+
+    def at(self, rows: IntArray) -> Splits:
+        """The same splits for these rows."""
+        return Splits(self.test[rows], self.train[rows], self.messages)
+
+    @property
+    def partition(self) -> bool:
+        """Whether every row is held out once, and trained on by all other folds once."""
+        once = bool((self.test.sum(axis=1) == 1).all())
+        return once and bool((self.train == ~self.test).all())
+
+    def ready(self, rows: IntArray) -> list[tuple[IntArray, IntArray]]:
+        """(training rows, held-out rows) as positions within ``rows``; empty ones left out."""
+        test, train = self.test[rows], self.train[rows]
+        return [
+            (np.repeat(np.arange(len(rows)), train[:, k]), np.flatnonzero(test[:, k]))
+            for k in range(test.shape[1])
+            if test[:, k].any()
+        ]
+
+
+def make_splits(
+    cv: Any,
+    X: Array,
+    y: NDArray[Any],
+    kept: IntArray,
+    codes: IntArray,
+    groups: NDArray[Any] | None,
+    seed: int,
+    classes: NDArray[Any],
+) -> Splits:
+    """Splits of the rows ``kept`` of the caller's ``y``; ``codes`` are their classes.
+
+    ``cv`` is a number of stratified folds (None: 5), a splitter, or ready splits; the last two
+    speak of the caller's rows, all of them.
+    """
+    if isinstance(cv, bool) or (isinstance(cv, Integral) and cv < 2):
+        raise ValueError(f"cv={cv!r} makes no folds; give a number from 2 on, a splitter or splits")
+    if cv is None or isinstance(cv, Integral):
+        wanted = 5 if cv is None else int(cv)
+        return _stratified(wanted, codes, None if groups is None else groups[kept], seed, classes)
+    pairs = _pairs(cv, X, y, groups)
+    position = np.full(len(y), -1)
+    position[kept] = np.arange(len(kept))
+    test = np.zeros((len(kept), len(pairs)), dtype=np.bool_)
+    train = np.zeros((len(kept), len(pairs)), dtype=np.intp)
+    for k, (train_rows, test_rows) in enumerate(pairs):
+        to_train, to_test = (_rows(part, len(y), k) for part in (train_rows, test_rows))
+        np.add.at(train[:, k], position[to_train][position[to_train] >= 0], 1)
+        test[position[to_test][position[to_test] >= 0], k] = True
+        _check_split(train[:, k], test[:, k], codes, classes, k)
+    if not test.any():
+        raise ValueError("cv holds out no row that has weight; give splits that do")
+    return Splits(test, train)
+
+
+def _stratified(
+    k: int,
+    codes: IntArray,
+    groups: NDArray[Any] | None,
+    seed: int,
+    classes: NDArray[Any],
+) -> Splits:
+    counts = np.bincount(codes)
+    rarest = int(counts.argmin())
+    label = classes.tolist()[rarest]
+    if counts[rarest] < 2:
+        raise ValueError(
+            f"class {label!r} has one member only, so no fold can hold it out and train on it: "
+            "add rows of this class, merge it with another class, or leave it out"
+        )
+    messages = []
+    most = len(codes) if groups is None else len(np.unique(groups))
+    if most < k and groups is not None:
+        messages.append(f"{most} folds in place of {k}: there are {most} groups")
+        if most < 2:
+            raise ValueError("all rows are of one group; folds need two groups or more")
+    elif most < k:
+        messages.append(f"{most} folds in place of {k}: there are {most} rows")
+    k = min(k, most)
+    if counts[rarest] < k:
+        messages.append(
+            f"class {label!r} has {counts[rarest]} members, fewer than the {k} folds: its part of "
+            "the cross-validation rests on little"
+        )
+    folds = stratified_folds(codes, k, seed, groups)
+    test = np.zeros((len(codes), k), dtype=np.bool_)
+    for fold, rows in enumerate(folds):
+        test[rows, fold] = True
+    return Splits(test, (~test).astype(np.intp), tuple(messages))
+
+
+def _pairs(
+    cv: Any, X: Array, y: NDArray[Any], groups: NDArray[Any] | None
+) -> list[tuple[Any, Any]]:
+    split = getattr(cv, "split", None)
+    if callable(split):
+        found = split(X, y, groups)
+    elif isinstance(cv, Iterable) and not isinstance(cv, str):
+        found = cv
+    else:
+        raise ValueError(
+            "cv must be a number of folds, a splitter with split(X, y), or an iterable of "
+            f"(training rows, held-out rows), got {cv!r}"
+        )
+    pairs = [tuple(pair) for pair in found]
+    if not pairs or any(len(pair) != 2 for pair in pairs):
+        raise ValueError("cv must hold at least one pair (training rows, held-out rows)")
+    return pairs
+
+
+def _rows(part: Any, n: int, number: int) -> IntArray:
+    rows = np.asarray(part)
+    if rows.dtype == np.bool_:
+        rows = np.flatnonzero(rows)
+    if rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iu"):
+        raise ValueError(f"cv: split {number} must list row numbers, got an array of {rows.dtype}")
+    rows = rows.astype(np.intp)
+    if len(rows) and not (rows.min() >= 0 and rows.max() < n):
+        bad = rows[(rows < 0) | (rows >= n)][0]
+        raise ValueError(f"cv: split {number} names row {bad}; there are rows 0 to {n - 1}")
+    return rows
+
+
+def _check_split(
+    train: IntArray, test: BoolArray, codes: IntArray, classes: NDArray[Any], number: int
+) -> None:
+    if (test & (train > 0)).any():
+        raise ValueError(
+            f"cv: split {number} trains on a row that it holds out; hold out rows that the machine "
+            "does not see"
+        )
+    missing = np.bincount(codes, train, len(classes)) == 0
+    if missing.any():
+        label = classes.tolist()[int(missing.argmax())]
+        raise ValueError(
+            f"cv: split {number} leaves no row of class {label!r} to train on; use stratified "
+            "folds, or fewer"
+        )

@@ -1,0 +1,104 @@
+"""A fitted model in words: what was chosen, why, what it cost, what to try next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from svmselect.types import Array
+
+_FEW = 20  # members of a class, below which folds say little
+
+
+def explanation(model: Any) -> str:
+    """Paragraphs, one idea each."""
+    story = model._story
+    parts = [_data(model, story), _choice(model, story), _inputs(model), _machine(model)]
+    parts += [_cost(story), _advice(model, story)]
+    return "\n".join(part for part in parts if part)
+
+
+def _data(model: Any, story: dict[str, Any]) -> str:
+    k = len(model.classes_)
+    merged = story["rows"] - story["kept"]
+    same = f" ({merged} of weight zero or copies of others)" if merged else ""
+    scaled = "standardised" if story["standardised"] else "not standardised"
+    how = ""
+    if k > 2:
+        apart = isinstance(model.kernel_, tuple)
+        each = "each with hyperparameters of its own" if apart else "all with one C and one kernel"
+        how = f" One machine for each of {k * (k - 1) // 2} pairs of classes, {each}."
+    return (
+        f"{type(model).__name__} on {story['rows']} rows{same} of {model.n_features_in_} inputs, "
+        f"{scaled}, in {k} classes.{how}"
+    )
+
+
+def _choice(model: Any, story: dict[str, Any]) -> str:
+    by = f"{story['criterion']!r} ({model.best_score_:.4g})"
+    folds = f", in {story['folds']} folds" if story["folded"] else ""
+    if isinstance(model.kernel_, tuple):
+        C = np.asarray(model.C_)
+        what = f"C between {C.min():.3g} and {C.max():.3g} and a kernel for each pair"
+    else:
+        what = f"C = {model.C_:.4g} and {_kernel(model)}"
+    return f"Chosen by {by}{folds}: {what}."
+
+
+def _kernel(model: Any) -> str:
+    length = model.length_scale_
+    if isinstance(length, float):
+        return f"one length scale for all inputs, {length:.4g}"
+    if isinstance(length, np.ndarray):
+        return f"a length scale for each input, from {length.min():.3g} to {length.max():.3g}"
+    return f"the kernel {model.kernel_!r}"
+
+
+def _inputs(model: Any) -> str:
+    shares = model.feature_importances_
+    flat = np.flatnonzero(shares == 0)
+    names = _names(model)
+    text = ""
+    if float(shares.max()) > 1.5 / len(shares) and len(shares) > 1:
+        order = np.argsort(-shares, kind="stable")[:5]
+        listed = ", ".join(f"{names[a]} {shares[a]:.0%}" for a in order if shares[a] > 0)
+        text = f"The inputs that count most: {listed}."
+    if len(flat):
+        listed = ", ".join(names[a] for a in flat[:5]) + (", ..." if len(flat) > 5 else "")
+        text += f"{' ' if text else ''}Inputs that do not vary: {listed}."
+    return text
+
+
+def _names(model: Any) -> list[str]:
+    known = vars(model).get("feature_names_in_")
+    return [f"input {a}" for a in range(model.n_features_in_)] if known is None else list(known)
+
+
+def _machine(model: Any) -> str:
+    total = int(model.n_support_.sum())
+    return (
+        f"{total} support vectors. The probabilities come from a sigmoid of the held-out decision "
+        "values, and its threshold is in intercept_."
+    )
+
+
+def _cost(story: dict[str, Any]) -> str:
+    return f"{story['evaluations']} evaluations, {story['seconds']:.2g} s in all."
+
+
+def _advice(model: Any, story: dict[str, Any]) -> str:
+    notes = list(story["messages"])
+    labels, members = model.classes_.tolist(), np.asarray(story["members"])
+    few = [labels[i] for i in np.flatnonzero(members < _FEW)]
+    if few:
+        listed = ", ".join(map(repr, few[:5])) + (", ..." if len(few) > 5 else "")
+        notes.append(f"{listed}: fewer than {_FEW} rows, so other folds may choose otherwise")
+    if weak(model.sigmoid_slope_, story["spread"]):
+        notes.append("the held-out decision values hardly tell the classes apart")
+    return "\n".join(f"Note: {note}." for note in notes)
+
+
+def weak(slopes: Array, spreads: Any) -> bool:
+    """Whether some pair's sigmoid is as good as flat: its slope over the spread of f below 0.1."""
+    return bool((-slopes * np.asarray(spreads) < 0.1).any())
