@@ -138,6 +138,26 @@ class ForgetsTheMachine(Mutant):
 
 
 @dataclass(frozen=True)
+class Sampled(Sound):
+    """Claims standard errors, so that its gradient is judged by them."""
+
+    serves = every("logistic")  # smooth over wide steps
+
+    def evaluate(self, context: Context, gradient: bool) -> Verdict:
+        verdict = super().evaluate(context, gradient)
+        errors = {"gradient_stderr": np.full(1 + len(context.kernel.theta), 1e-3)}
+        return replace(verdict, stderr=1e-4, details=errors if gradient else {})
+
+
+@dataclass(frozen=True)
+class SampledWrongly(Sampled):
+    def evaluate(self, context: Context, gradient: bool) -> Verdict:
+        verdict = super().evaluate(context, gradient)
+        s = verdict.sensitivity
+        return verdict if s is None else replace(verdict, sensitivity=2.0 * s)
+
+
+@dataclass(frozen=True)
 class LosesItsGradient(Mutant):
     def evaluate(self, context: Context, gradient: bool) -> Verdict:
         return super().evaluate(context, False)
@@ -284,6 +304,7 @@ class WorksFirst(OnlyHinge):
     [
         (SlightlyWrongGradient(), "gradient", r"(?s)differs from central .* by 1\.0e-05 relative"),
         (ForgetsTheMachine(), "gradient", "differs from central differences"),
+        (SampledWrongly(), "gradient", "differs from central differences"),
         (LosesItsGradient(), "gradient", "none came"),
         (NaNWithoutFreeVectors(), "value", "the value is nan"),
         (GivesUp(), "value", "the value is -inf"),
@@ -319,6 +340,7 @@ def test_defect_is_caught(criterion: Criterion, kind: str, message: str) -> None
         # rows that occur twice are singular to it, and that is its own affair
         (SpeaksUp(), ("weights", "permutation", "relabelling", "translation", "scaling")),
         (OnlyHinge(), ()),
+        (Sampled(), ()),
     ],
 )
 def test_other_sound_ways(criterion: Criterion, skip: tuple[str, ...]) -> None:

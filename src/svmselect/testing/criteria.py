@@ -17,7 +17,7 @@ from svmselect.kernels import RBF, Constant, Kernel, Polynomial
 from svmselect.losses import LOSSES
 from svmselect.objective import Objective
 from svmselect.testing.checks import Check, require, run, strictly
-from svmselect.testing.differences import compare, jump
+from svmselect.testing.differences import NOISE, central, compare, jump
 from svmselect.testing.kernels import Untouchable
 from svmselect.testing.problems import KERNELS, REGIMES, Problem, problem, twinned, weighted
 from svmselect.types import Score
@@ -229,6 +229,9 @@ def _check_gradient(criterion: Criterion, p: Problem) -> None:
         f"the gradient has shape {gradient.shape} for {len(value.names)} names",
     )
     objective = p.objective(criterion)
+    if "gradient_stderr" in with_gradient.details:
+        _check_sampled_gradient(objective, p, with_gradient)
+        return
     for nudge in (0.0, 0.003, -0.003, 0.009):  # away from a change of active sets
         point = np.concatenate([[np.log(p.C) + nudge], p.kernel.theta])
         result = compare(objective, point)
@@ -243,6 +246,27 @@ def _check_gradient(criterion: Criterion, p: Problem) -> None:
         result.error <= _GRADIENT_TOLERANCE,
         f"the gradient {result.gradient} by {value.names} differs from central differences "
         f"{result.differences} by {result.error:.1e} relative (step {result.step:.0e})",
+    )
+
+
+def _check_sampled_gradient(objective: Objective, p: Problem, score: Score) -> None:
+    """A gradient with standard errors agrees with wide differences, to six of both together.
+
+    At one of two steps: the wide one sees less noise, the other fewer kinks on its way.
+    """
+    gradient, stderr = score.gradient, score.stderr
+    if gradient is None or stderr is None:
+        raise AssertionError("a sampled gradient needs a value with a standard error")
+    point = np.concatenate([[np.log(p.C)], p.kernel.theta])
+    for step in (0.3, 0.1):
+        differences = central(objective, point, step)
+        error = np.hypot(score.details["gradient_stderr"], NOISE * stderr / step)
+        allowed = 6.0 * error + 0.01 * float(np.abs(differences).max())
+        if (np.abs(gradient - differences) <= allowed).all():
+            return
+    raise AssertionError(
+        f"the gradient {gradient} by {score.names} differs from central differences "
+        f"{differences} by more than {allowed}"
     )
 
 

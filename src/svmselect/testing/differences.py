@@ -18,6 +18,11 @@ STEPS = (1e-3, 2e-4, 4e-5, 8e-6)
 """Tried in turn: the large ones see less rounding, the small ones fewer changes of active sets."""
 
 
+_STENCIL = {-2: 1.0 / 12.0, -1: -8.0 / 12.0, 1: 8.0 / 12.0, 2: -1.0 / 12.0}
+NOISE = float(np.linalg.norm(list(_STENCIL.values())))
+"""Standard error of a difference of four independent values, in units of theirs over the step."""
+
+
 @dataclass(frozen=True)
 class Comparison:
     """A gradient beside central differences; ``error`` is relative, as ``compare`` defines it.
@@ -46,18 +51,8 @@ def compare(objective: Objective, point: Array, steps: tuple[float, ...] = STEPS
     home = fingerprint(trained)
     best: Comparison | None = None
     for step in steps:
-        differences = np.empty(len(point))
-        crossed = False
-        for i, e in enumerate(np.eye(len(point))):
-            values = []
-            for k in (-2, -1, 1, 2):
-                there, machines = objective.at(point + k * step * e)
-                crossed = crossed or fingerprint(machines) != home
-                values.append(there.value)
-            if crossed:
-                break
-            differences[i] = (values[0] - 8 * values[1] + 8 * values[2] - values[3]) / (12 * step)
-        if crossed:
+        differences = central(objective, point, step, home)
+        if np.isnan(differences).any():
             continue
         unit = max(float(np.abs(differences).max()), 1e-3 * abs(score.value), 1e-9)
         error = float(np.abs(score.gradient - differences).max()) / unit
@@ -67,6 +62,20 @@ def compare(objective: Objective, point: Array, steps: tuple[float, ...] = STEPS
             break
     nothing = np.full(len(point), np.nan)
     return best or Comparison(score.gradient, nothing, np.inf, steps[-1], crossed=True)
+
+
+def central(
+    objective: Objective, point: Array, step: float, home: dict[Hashable, Any] | None = None
+) -> Array:
+    """Fourth-order central differences; NaN where active sets are not those of ``home``."""
+    differences = np.zeros(len(point))
+    for i, e in enumerate(np.eye(len(point))):
+        for k, weight in _STENCIL.items():
+            there, machines = objective.at(point + k * step * e)
+            if home is not None and fingerprint(machines) != home:
+                return np.full(len(point), np.nan)
+            differences[i] += weight / step * there.value
+    return differences
 
 
 def jump(
