@@ -23,7 +23,9 @@ from sklearn.utils.validation import (
 
 from svmselect.fitting.callbacks import CallbackSupportMixin, Reporter, with_callbacks
 from svmselect.fitting.chosen import Chosen, fitted_machines
+from svmselect.fitting.criterion import Wish, by_criterion
 from svmselect.fitting.default import Limits, by_default
+from svmselect.fitting.finalists import as_scorer, by_scoring
 from svmselect.fitting.machines import Machines, from_dual_coef, to_dual_coef
 from svmselect.fitting.options import check_options, is_default, standardises
 from svmselect.fitting.problem import Problem, Scaling
@@ -85,12 +87,21 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
 
     def _choose(self, problem: Problem, loss: str, limits: Limits) -> Chosen:
         pairs = problem.pairs()
-        separate = self.multi_class == "ovo-separate"
+        separate = self.multi_class == "ovo-separate" and len(pairs) > 1
+        scorer = as_scorer(self.scoring)
+        if separate and scorer is not None:
+            raise ValueError(
+                "scoring decides among settings that all pairs of classes share; use "
+                "multi_class='ovo' or scoring=None"
+            )
         if is_default(self):
             start = self._warm(problem)
             chosen = by_default(problem, pairs, loss, self.ard, separate, limits, start)
         else:
-            raise NotImplementedError
+            wish = Wish(self.kernel, self.criterion, self.search, self.prior, self.ard)
+            chosen = by_criterion(problem, pairs, loss, wish, separate, limits)
+        if scorer is not None:
+            chosen = by_scoring(problem, pairs, chosen, loss, self.scoring, scorer)
         return chosen
 
     def _warm(self, problem: Problem) -> tuple[float, RBF] | None:

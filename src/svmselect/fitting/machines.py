@@ -56,22 +56,25 @@ class Machines:
         return np.asarray(f)
 
     def probabilities(self, decisions: Array) -> Array:
-        """Class probabilities, (n, classes): of the pair, or coupled over pairs."""
-        later = expit(-self.slopes * decisions)
-        if self.n_classes == 2:
-            return np.column_stack([expit(self.slopes[0] * decisions[:, 0]), later[:, 0]])
-        k = self.n_classes
-        pairwise = np.full((len(later), k, k), 0.5)
-        for p, (i, j) in enumerate(combinations(range(k), 2)):
-            pairwise[:, j, i] = later[:, p]
-            pairwise[:, i, j] = expit(self.slopes[p] * decisions[:, p])
-        return couple(pairwise)
+        """Class probabilities, (n, classes), for these decision values."""
+        return class_probabilities(decisions, self.slopes, self.n_classes)
 
     def in_blocks(self, X: Any, scaled: Callable[[Any], Array]) -> Array:
         """``decisions`` of many rows, in blocks of bounded memory; ``scaled`` prepares a block."""
         size = max(1, BLOCK // max(len(self.vectors), X.shape[1], 1))
         parts = [self.decisions(scaled(X[s : s + size])) for s in range(0, X.shape[0], size)]
         return np.concatenate(parts)
+
+
+def class_probabilities(decisions: Array, slopes: Array, k: int) -> Array:
+    """Probabilities of k classes: those of the one pair, or coupled over all pairs."""
+    later, earlier = expit(-slopes * decisions), expit(slopes * decisions)
+    if k == 2:
+        return np.hstack([earlier, later])
+    pairwise = np.full((len(later), k, k), 0.5)
+    for p, (i, j) in enumerate(combinations(range(k), 2)):
+        pairwise[:, j, i], pairwise[:, i, j] = later[:, p], earlier[:, p]
+    return couple(pairwise)
 
 
 def train_pair(
