@@ -168,8 +168,9 @@ class Together(Prior):
 class Hierarchical:
     """``Shrinkage`` whose tau is itself chosen, from ``ladder`` and 0, the isotropic kernel.
 
-    A search runs for each tau, from the isotropic optimum on; tau is the one with the highest
-    marginal likelihood, the deviations of the length scales integrated out by Laplace's method:
+    Searches run for each tau, from the optimum of the one before and from the starts; tau is that
+    of the highest marginal likelihood, the deviations of the length scales integrated out by
+    Laplace's method:
 
         J(theta; tau) + 1/2 sum_j log(1 + tau^2 h_j)      smallest
 
@@ -180,9 +181,9 @@ class Hierarchical:
     log-likelihoods or evidences and have gradients.
     """
 
-    ladder: tuple[float, ...] = (0.125, 0.25, 0.5, 1.0, 2.0)
+    ladder: tuple[float, ...] = (0.25, 0.5, 1.0, 2.0)
     step: float = 0.1
-    patience: int = 2
+    patience: int = 3
 
 
 def as_prior(value: Any) -> Prior | Hierarchical:
@@ -208,7 +209,7 @@ def as_prior(value: Any) -> Prior | Hierarchical:
 def matching(name: str, names: tuple[str, ...]) -> list[int]:
     """Coordinates that a name means: itself, its logarithm, or all entries of a vector."""
     found = [
-        i for i, full in enumerate(names) if name in (full, full.removeprefix("log "), _stem(full))
+        i for i, full in enumerate(names) if name in (full, full.removeprefix("log "), stem(full))
     ]
     if not found:
         raise ValueError(f"the prior names {name!r}; the parameters are {', '.join(names)}")
@@ -220,7 +221,7 @@ def vectors(names: tuple[str, ...]) -> list[list[int]]:
     groups: dict[str, list[int]] = {}
     for i, name in enumerate(names):
         if _INDEXED.match(name):
-            groups.setdefault(_stem(name), []).append(i)
+            groups.setdefault(stem(name), []).append(i)
     return [group for group in groups.values() if len(group) > 1]
 
 
@@ -232,7 +233,8 @@ def deviations(point: Array, names: tuple[str, ...]) -> Array:
     return gap
 
 
-def _stem(name: str) -> str:
+def stem(name: str) -> str:
+    """The name of a vector without the index of its entry."""
     match = _INDEXED.match(name)
     return match.group(1) if match else name
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,11 @@ from svmselect.checkpoint import Journal, seed_of
 from svmselect.criteria import Criterion, get_criterion
 from svmselect.criteria import available as all_criteria
 from svmselect.data import Dataset, data_hash
+from svmselect.hierarchy import Climb, climb
 from svmselect.kernels import Kernel, as_kernel
 from svmselect.objective import Objective, Posterior
 from svmselect.parallel import pool, single_threaded
-from svmselect.priors import Box, Hierarchical, Prior, Together, as_prior
+from svmselect.priors import Box, Flat, Hierarchical, Prior, Shrinkage, Together, as_prior, vectors
 from svmselect.search import Search, Space, get_search
 from svmselect.search import available as all_searches
 from svmselect.search.run import Job, Outcome, Progress, Session, run
@@ -26,6 +27,8 @@ from svmselect.selected import Selection
 from svmselect.starts import make_space, make_starts
 from svmselect.trace import Trace, provenance, sorted_records
 from svmselect.types import Array
+
+EDGE = "the result lies"
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,44 +147,75 @@ def carry_out(
 
 
 def _chosen(plan: Plan, session: Session, header: Mapping[str, Any], path: Any) -> Selection:
+    """Search every kernel and take the best."""
+    several = len(plan.forms) > 1
+    stages = [f"kernel{i}/" if several else "" for i in range(len(plan.forms))]
+    ends: list[_End] = []
     if isinstance(plan.prior, Hierarchical):
-        raise ValueError("not yet")
-    (form,) = plan.forms
-    outcomes = run(plan.jobs(form, plan.prior), session)
-    trace = Trace(
-        tuple(sorted_records(session.records)), header, None if path is None else Path(path)
-    )
-    return conclude(plan, form, plan.prior, outcomes, trace, session)
+        for form, stage in zip(plan.forms, stages, strict=True):
+            found = climb(plan.jobs(form, Flat(), stage), plan.prior, session, stage)
+            ends.append(_End.of_climb(found))
+    else:
+        jobs = [
+            plan.jobs(form, plan.prior, stage)
+            for form, stage in zip(plan.forms, stages, strict=True)
+        ]
+        outcomes = run([job for part in jobs for job in part], session)
+        for part in jobs:
+            ends.append(_End(plan.prior, tuple(outcomes[: len(part)]), {}))
+            outcomes = outcomes[len(part) :]
+    records = tuple(sorted_records(session.records, session.runs))
+    trace = Trace(records, header, None if path is None else Path(path))
+    made = [
+        conclude(plan, form, end, trace, session)
+        for form, end in zip(plan.forms, ends, strict=True)
+    ]
+    candidates = tuple(selection for selection in made if selection is not None)
+    if not candidates:
+        reasons = dict.fromkeys(str(o.status) for end in ends for o in end.outcomes)
+        raise ValueError(f"no evaluation gave a finite value ({'; '.join(reasons)})")
+    best = min(candidates, key=lambda selection: selection.details["rank"])
+    cut_short = best.status.name in ("budget", "time", "callback", "interrupted")
+    for message in best.messages:
+        if message.startswith(EDGE) and not cut_short:
+            warnings.warn(message, UserWarning, stacklevel=4)
+    return replace(best, candidates=candidates) if several else best
 
 
-def conclude(
-    plan: Plan,
-    form: Form,
-    prior: Prior,
-    outcomes: Sequence[Outcome],
-    trace: Trace,
-    session: Session,
-) -> Selection:
+@dataclass(frozen=True, eq=False)
+class _End:
+    """How the search of one kernel ended: the prior that holds there, and its runs."""
+
+    prior: Prior
+    outcomes: tuple[Outcome, ...]
+    details: dict[str, Any]
+
+    @classmethod
+    def of_climb(cls, found: Climb) -> _End:
+        tau = found.best.tau
+        prior = Shrinkage(tau) if tau > 0 else Flat()
+        details = {"tau": tau, "marginals": found.marginals, "marginal": found.best.marginal}
+        return cls(prior, (found.best.outcome,), details)
+
+
+def conclude(plan: Plan, form: Form, end: _End, trace: Trace, session: Session) -> Selection | None:
     """Take the best of the runs, train the machine, and say what should be known."""
-    ended = [o for o in outcomes if o.best is not None]
+    ended = [o for o in end.outcomes if o.best is not None]
     if not ended:
-        reasons = "; ".join(dict.fromkeys(str(o.status) for o in outcomes))
-        raise ValueError(f"no evaluation gave a finite value ({reasons})")
+        return None
     # with a validation set its error decides among starts too
     early = plan.validation is not None
     winner = min(ended, key=lambda o: _rank(o, early))
     record = winner.best
     assert record is not None
-    posterior = plan.posterior(form.kernel, prior)
+    posterior = plan.posterior(form.kernel, end.prior)
     solution = single_threaded(posterior.objective.train, record.point)
     messages = [str(session.halted)] if session.halted is not None else []
-    messages += [s for s in dict.fromkeys(str(o.status) for o in outcomes) if s not in messages]
+    messages += [s for s in dict.fromkeys(str(o.status) for o in end.outcomes) if s not in messages]
     if not solution.status.ok:
         messages.append(f"the final machine is {solution.status}")
     edge = _on_edge(winner, form.space.names)
-    if edge:
-        messages.append(edge)
-        warnings.warn(edge, UserWarning, stacklevel=5)
+    messages += [edge] if edge else []
     return Selection(
         C=float(np.exp(record.point[0])),
         kernel=form.kernel.at(record.point[1:]),
@@ -192,8 +226,29 @@ def conclude(
         messages=tuple(messages),
         record=record,
         posterior=posterior,
-        outcomes=tuple(outcomes),
+        outcomes=end.outcomes,
+        details=end.details | {"rank": _abic(plan, form, winner, end)},
     )
+
+
+def _abic(plan: Plan, form: Form, winner: Outcome, end: _End) -> float:
+    """What kernels are compared by: the loss, plus 1/n for each hyperparameter that was fitted.
+
+    Half the ABIC over n, for log-likelihoods and evidences. With a hierarchical prior the length
+    scales that were integrated out do not count, but tau does. Error estimates and criteria that
+    count their parameters themselves are compared as they are.
+    """
+    assert winner.best is not None
+    n = float(plan.data.weights.sum())
+    if plan.validation is not None:
+        return winner.best.evaluation.details["validation"]
+    if plan.criterion.units not in ("mean", "total"):
+        return winner.best.loss
+    count = len(form.space)
+    if "marginal" in end.details:
+        count -= sum(len(group) - 1 for group in vectors(form.space.names))
+        return float(end.details["marginal"] + count + (end.details["tau"] > 0)) / n
+    return winner.best.loss + count / n
 
 
 def _rank(outcome: Outcome, early: bool) -> tuple[float, float]:
@@ -218,7 +273,7 @@ def _on_edge(outcome: Outcome, names: tuple[str, ...]) -> str:
         if where:
             shown = ", ".join(where[:5]) + (", ..." if len(where) > 5 else "")
             parts.append(f"on the {word} edge of the search box: {shown}")
-    return f"the result lies {'; '.join(parts)}; widen `bounds` or look again" if parts else ""
+    return f"{EDGE} {'; '.join(parts)}; widen `bounds` or look again" if parts else ""
 
 
 def _seed(random_state: Any, checkpoint: Any) -> int:

@@ -110,9 +110,9 @@ class Trace(Sequence[Record]):
         return cls(tuple(sorted_records(records)), header, Path(path))
 
 
-def sorted_records(records: Sequence[Record]) -> list[Record]:
-    """Run by run in the order in which the runs first appear, each in its own order."""
-    order = {name: i for i, name in enumerate(dict.fromkeys(r.run for r in records))}
+def sorted_records(records: Sequence[Record], runs: Sequence[str] = ()) -> list[Record]:
+    """Run by run, in the order given or else that of their first appearance."""
+    order = {name: i for i, name in enumerate(dict.fromkeys([*runs, *(r.run for r in records)]))}
     return sorted(records, key=lambda r: (order[r.run], r.index))
 
 

@@ -16,6 +16,7 @@ class FixedPointState(State):
     """One iteration for each kernel of the sweep, side by side."""
 
     points: Array
+    before: Array
     moving: tuple[int, ...]
     losses: Array
     ranks: Array
@@ -31,7 +32,9 @@ class FixedPoint(Search[FixedPointState]):
     ``details`` (``effective_parameters``, ``next_C``). With ``size`` > 1 that is done for ``size``
     kernels, all parameters of the kernel multiplied by a common factor within exp(+-reach), and the
     kernel of the highest model evidence, log p(D | lambda) - 1/2 log gamma, is taken; one with
-    gamma <= 0 ranks last. C moves by at most a factor e^``longest`` at a time.
+    gamma <= 0 ranks last. Where two values of lambda lead to each other (gamma jumps as points come
+    near the margin) the one with the higher evidence is taken. C moves by at most a factor
+    e^``longest`` at a time.
     """
 
     size: int = 1
@@ -55,8 +58,9 @@ class FixedPoint(Search[FixedPointState]):
             low[1:], high[1:] = points[0, 1:], points[-1, 1:]
         none = np.full(len(points), np.inf)
         return FixedPointState(
-            space=space, pending=tuple(points), points=points, moving=tuple(range(len(points))),
-            losses=none, ranks=none, edges=(low, high), iteration=0,
+            space=space, pending=tuple(points), points=points, before=points,
+            moving=tuple(range(len(points))), losses=none, ranks=none, edges=(low, high),
+            iteration=0,
         )  # fmt: skip
 
     def edges(self, state: FixedPointState) -> tuple[Array, Array]:
@@ -82,20 +86,28 @@ class FixedPoint(Search[FixedPointState]):
             moved = answer.point.copy()
             moved[0] += np.clip(change, -self.longest, self.longest)
             moved = state.space.clip(moved)
-            if abs(moved[0] - answer.point[0]) > self.tolerance:
-                moving[k] = moved
+            if abs(moved[0] - answer.point[0]) <= self.tolerance:
+                continue
+            if state.iteration and abs(moved[0] - state.before[k, 0]) <= self.tolerance:
+                # gamma jumps between the two, which therefore alternate: the better one stands
+                if state.ranks[k] < ranks[k]:
+                    points[k], losses[k] = state.points[k], state.losses[k]
+                    ranks[k] = state.ranks[k]
+                continue
+            moving[k] = moved
         iteration = state.iteration + 1
         stopped = None
         if not moving and not np.isfinite(ranks).any():
             advice = "gamma is not positive anywhere: start elsewhere, or search another way"
             stopped = Status("failed", advice)
         elif not moving:
-            stopped = Status("converged", "lambda has settled")
+            stopped = Status("converged", "lambda has settled, or alternates between two values")
         elif iteration >= self.iterations:
             stopped = Status("iterations", f"stopped after {iteration} iterations")
         return replace(
-            state, points=points, losses=losses, ranks=ranks, moving=tuple(moving),
-            pending=tuple(moving.values()), stopped=stopped, iteration=iteration,
+            state, points=points, before=state.points, losses=losses, ranks=ranks,
+            moving=tuple(moving), pending=tuple(moving.values()), stopped=stopped,
+            iteration=iteration,
         )  # fmt: skip
 
 

@@ -79,6 +79,7 @@ class Session:
     budget: int | None = None
     max_time: float | None = None
     records: list[Record] = field(default_factory=list)
+    runs: list[str] = field(default_factory=list)
     halted: Status | None = None
     began: float = field(default_factory=time.monotonic)
     best: Record | None = None
@@ -121,6 +122,7 @@ def run(jobs: Sequence[Job], session: Session) -> list[Outcome]:
     if session.budget is not None:
         left = max(0, session.budget - len(session.records))
         shares = [left // len(jobs) + (i < left % len(jobs)) for i in range(len(jobs))]
+    session.runs += [job.label for job in jobs]
     runs = [_Run(job, session, share) for job, share in zip(jobs, shares, strict=True)]
     ready: deque[_Lane] = deque(lane for r in runs for lane in r.advance())
     flying: dict[Future[Any], _Lane] = {}
@@ -133,8 +135,8 @@ def run(jobs: Sequence[Job], session: Session) -> list[Outcome]:
             done, _ = wait(flying, session.time_left, FIRST_COMPLETED)
             for future in done:
                 lane = flying.pop(future)
-                # what follows from this evaluation goes first: runs end one after the other
-                ready.extendleft(reversed(lane.done(*future.result())))
+                # in turns: whenever a selection is cut short every run has had its share
+                ready.extend(lane.done(*future.result()))
     except KeyboardInterrupt:
         if session.best is None:
             raise

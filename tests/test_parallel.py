@@ -1,0 +1,41 @@
+"""Workers: order, errors, one thread for linear algebra."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from svmselect.parallel import Joblib, Serial, pool, single_threaded
+
+
+def blas_threads() -> list[int]:
+    """Threads of the BLAS that numpy and scipy use, as seen from inside a task."""
+    return [entry["num_threads"] for entry in threadpool_info() if entry["user_api"] == "blas"]
+
+
+def test_one_thread_inside_and_what_was_before_outside() -> None:
+    np.ones((2, 2)) @ np.ones((2, 2))
+    with threadpool_limits(2):
+        assert set(single_threaded(blas_threads)) == {1}
+        outside = blas_threads()
+    assert max(outside) == 2 or os.cpu_count() == 1
+
+
+@pytest.mark.parametrize(("n_jobs", "kind"), [(None, Serial), (1, Serial), (2, Joblib)])
+def test_which_pool(n_jobs: int | None, kind: type) -> None:
+    with pool(n_jobs) as workers:
+        assert isinstance(workers, kind)
+        assert workers.size == (n_jobs or 1)
+        assert workers.submit(sum, [1, 2]).result() == 3
+        with pytest.raises(ZeroDivisionError):
+            workers.submit(divmod, 1, 0).result()
+        there = workers.submit(threadpool_info).result()
+        assert {entry["num_threads"] for entry in there if entry["user_api"] == "blas"} == {1}
+
+
+def test_all_cores() -> None:
+    with pool(-1) as workers:
+        assert workers.size >= 1
