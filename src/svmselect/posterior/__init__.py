@@ -1,5 +1,6 @@
 """The posterior of the latent function for one Gram matrix, penalty and loss."""
 
-from svmselect.posterior.ep import EP, Start, expectation_propagation
+from svmselect.posterior.approximation import EP, Start
+from svmselect.posterior.ep import expectation_propagation
 
 __all__ = ["EP", "Start", "expectation_propagation"]

@@ -29,8 +29,8 @@ class Backend(Protocol):
     def get(self, matrix: Matrix) -> Array:
         """Move back to NumPy."""
 
-    def add_diagonal(self, matrix: Matrix, value: float) -> Matrix:
-        """Add to the diagonal, in place."""
+    def add_diagonal(self, matrix: Matrix, value: Any) -> Matrix:
+        """Add a number, or a vector of the device, to the diagonal, in place."""
 
     def zero_diagonal(self, matrix: Matrix) -> Matrix:
         """Set the diagonal to zero, in place."""
@@ -60,7 +60,7 @@ class NumpyBackend:
     def get(self, matrix: Matrix) -> Array:
         return np.asarray(matrix)
 
-    def add_diagonal(self, matrix: Matrix, value: float) -> Matrix:
+    def add_diagonal(self, matrix: Matrix, value: Any) -> Matrix:
         matrix[np.diag_indices(len(matrix))] += value
         return matrix
 
@@ -102,7 +102,7 @@ class TorchBackend:
     def get(self, matrix: Matrix) -> Array:
         return np.asarray(matrix.cpu().numpy())
 
-    def add_diagonal(self, matrix: Matrix, value: float) -> Matrix:
+    def add_diagonal(self, matrix: Matrix, value: Any) -> Matrix:
         matrix.diagonal().add_(value)
         return matrix
 

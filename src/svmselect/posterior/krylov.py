@@ -24,7 +24,7 @@ def gmres(
     H = np.zeros((limit + 1, limit))
     target = np.zeros(limit + 1)
     target[0] = size
-    y = np.zeros(0)
+    y: Array = np.zeros(0)
     for k in range(limit):
         w = apply(basis[k])
         for _ in range(2):  # orthogonalise twice: once is not enough in floating point
@@ -34,7 +34,7 @@ def gmres(
                 w = w - part * direction
         H[k + 1, k] = np.linalg.norm(w)
         block = H[: k + 2, : k + 1]
-        y = np.linalg.lstsq(block, target[: k + 2], rcond=None)[0]
+        y = np.asarray(np.linalg.lstsq(block, target[: k + 2], rcond=None)[0], dtype=np.float64)
         left = float(np.linalg.norm(block @ y - target[: k + 2]))
         if left <= tolerance * size or H[k + 1, k] <= 1e-14 * size:
             break

@@ -44,12 +44,12 @@ class Tilted:
         return self.curvature / self.shrink
 
 
-Sites = Callable[[Array, Array, Array], Tilted]
-"""(m, s2, c) -> Tilted; c is C times the weight of each point, zero where the point is absent."""
+Sites = Callable[[Array, Array], Tilted]
+"""(m, s2) -> Tilted, for the factors of all points."""
 
 
 def hinge(m: Array, s2: Array, c: Array) -> Tilted:
-    """t(z) = exp(-c (1-z)_+). O(n)."""
+    """t(z) = exp(-c (1-z)_+), c = C w, zero where a point is absent. O(n)."""
     s = np.sqrt(s2)
     a = (1.0 - m) / s
     v = c * s - a  # below z = 1 the tilt moves the Gaussian up by c s2
@@ -71,7 +71,7 @@ def hinge(m: Array, s2: Array, c: Array) -> Tilted:
 
 
 def squared_hinge(m: Array, s2: Array, c: Array) -> Tilted:
-    """t(z) = exp(-c/2 (1-z)_+^2). O(n)."""
+    """t(z) = exp(-c/2 (1-z)_+^2), c = C w, zero where a point is absent. O(n)."""
     s = np.sqrt(s2)
     a = (1.0 - m) / s
     root = np.sqrt(1.0 + c * s2)  # below z = 1 the standard deviation is s / root
