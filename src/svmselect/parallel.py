@@ -75,9 +75,16 @@ def pool(n_jobs: int | None) -> Iterator[Pool]:
     yield Serial() if size == 1 else Joblib(size)
 
 
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Give linear algebra one thread: on small matrices more only wait for one another."""
+    with _controller().limit(limits=1):
+        yield
+
+
 def single_threaded(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function with one thread for linear algebra."""
-    with _controller().limit(limits=1):
+    with one_thread():
         return function(*arguments)
 
 

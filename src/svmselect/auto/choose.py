@@ -24,6 +24,7 @@ import numpy as np
 from svmselect.auto.landscape import Landscape, Pair, Reading
 from svmselect.auto.newton import descend, expected_level_three, level_three
 from svmselect.kernels import RBF
+from svmselect.parallel import one_thread
 from svmselect.types import Array, Evaluation
 
 _WIDTHS = 2.0 ** np.arange(-3.0, 2.5)  # in units of the median distance
@@ -106,25 +107,26 @@ def choose(
     """
     began = time.perf_counter()
     deadline = None if max_time is None else began + max_time
-    survey = _Survey(Landscape.of(X, pairs, loss), deadline, callback)
-    unit = median_distance(X, random_state)
-    box = np.array([_LOG_C, (np.log(unit / 50.0), np.log(unit * 50.0))])
-    if start is None:
-        rough = replace(survey, landscape=Landscape.of(X, pairs, loss, _COARSE_FOLDS))
-        cells = _coarse(rough, unit)
-        survey.asked_to_stop = rough.asked_to_stop
-    else:
-        scale = np.log(np.atleast_1d(np.asarray(start.kernel.length_scale))).mean()
-        share = float(np.mean([pair.share for pair in pairs]))
-        cells = [np.array([np.log(start.C / share), scale])]
-    readings = [survey.read(float(c[0]), c[1:], None, True) for c in cells]
-    best = min(readings, key=lambda r: r.loss)
-    best = descend(survey.read, best, 1.0, box, 1e-2, 10, survey.keep_going)
-    tau, messages = 0.0, []
-    wanted = {"auto": True, "yes": True, "no": False, True: True, False: False}[ard]
-    if wanted and X.shape[1] > 1 and survey.keep_going():
-        best, tau, message = _part_scales(survey, best, box, ard in ("yes", True))
-        messages.append(message)
+    with one_thread():
+        survey = _Survey(Landscape.of(X, pairs, loss), deadline, callback)
+        unit = median_distance(X, random_state)
+        box = np.array([_LOG_C, (np.log(unit / 50.0), np.log(unit * 50.0))])
+        if start is None:
+            rough = replace(survey, landscape=Landscape.of(X, pairs, loss, _COARSE_FOLDS))
+            cells = _coarse(rough, unit)
+            survey.asked_to_stop = rough.asked_to_stop
+        else:
+            scale = np.log(np.atleast_1d(np.asarray(start.kernel.length_scale))).mean()
+            share = float(np.mean([pair.share for pair in pairs]))
+            cells = [np.array([np.log(start.C / share), scale])]
+        readings = [survey.read(float(c[0]), c[1:], None, True) for c in cells]
+        best = min(readings, key=lambda r: r.loss)
+        best = descend(survey.read, best, 1.0, box, 1e-2, 10, survey.keep_going)
+        tau, messages = 0.0, []
+        wanted = {"auto": True, "yes": True, "no": False, True: True, False: False}[ard]
+        if wanted and X.shape[1] > 1 and survey.keep_going():
+            best, tau, message = _part_scales(survey, best, box, ard in ("yes", True))
+            messages.append(message)
     messages += _edges(best, box)
     if not survey.keep_going():
         messages.append("the search was stopped early; this is the best it had found")
