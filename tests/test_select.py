@@ -303,6 +303,14 @@ def test_weights_are_copies() -> None:
     assert pytest.approx(one.C, rel=1e-6) == two.C
 
 
+def test_the_sigmoids_threshold() -> None:
+    found = select(X, Y, "likelihood", "irprop", "rbf", budget=5, random_state=0)
+    details = found.record.evaluation.details
+    odds = details["sigmoid_slope"] * found.decision_function(X) + details["sigmoid_offset"]
+    np.testing.assert_array_equal(found.predict(X, found.threshold) > 0, odds < 0)
+    assert select(X, Y, "gacv", "random-walk", "rbf", budget=3).threshold == 0.0
+
+
 def test_labels_are_the_users() -> None:
     names = np.where(Y > 0, "yes", "no")
     found = select(X, names, budget=5)

@@ -7,7 +7,16 @@ import pytest
 
 from svmselect.data import Dataset
 from svmselect.kernels import RBF, Constant, Kernel, Linear, Matern, Polynomial
-from svmselect.starts import C_BOX, around, from_data, gold_sollich, make_space, make_starts
+from svmselect.machine import solve
+from svmselect.starts import (
+    C_MOST,
+    around,
+    from_data,
+    gold_sollich,
+    least_C,
+    make_space,
+    make_starts,
+)
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((150, 6)) * [1.0, 2.0, 5.0, 0.1, 1.0, 1.0] + 3.0
@@ -89,14 +98,29 @@ def test_what_a_start_can_be() -> None:
 
 
 def test_the_box_has_room_around_every_start() -> None:
-    space = make_space(RBF(1.0), None, [np.array([0.0, 0.0])])
-    assert np.exp(space.lower[0]) == pytest.approx(C_BOX[0])
-    assert np.exp(space.upper[0]) == pytest.approx(C_BOX[1])
+    space = make_space(DATA, RBF(1.0), None, [np.array([0.0, 0.0])])
+    least = least_C(DATA, RBF(1.0), from_data(DATA, RBF(1.0)))
+    assert np.exp(space.lower[0]) == pytest.approx(least)
+    assert np.exp(space.upper[0]) == pytest.approx(C_MOST)
     np.testing.assert_allclose([space.lower[1], space.upper[1]], RBF(1.0).bounds[0])
-    far = make_space(RBF(1.0), None, [np.array([0.0, np.log(1e5)])])
+    far = make_space(DATA, RBF(1.0), None, [np.array([0.0, np.log(1e5)])])
     assert np.exp(far.upper[1]) == pytest.approx(1e8)
-    own = make_space(RBF([1.0, 1.0]), {"C": (0.1, 1), "rbf.length_scale": (2, 3)}, [np.zeros(3)])
-    np.testing.assert_allclose(np.exp(own.lower), [0.1, 2, 2])
-    np.testing.assert_allclose(np.exp(own.upper), [1, 3, 3])
-    array = make_space(RBF(1.0), [[-1, 1], [-2, 2]], [np.zeros(2)])
+    bounds = {"C": (0.1, 1), "rbf.length_scale": (2, 3)}
+    own = make_space(DATA, RBF([1.0] * 6), bounds, [np.zeros(7)])
+    np.testing.assert_allclose(np.exp(own.lower), [0.1, *[2] * 6])
+    np.testing.assert_allclose(np.exp(own.upper), [1, *[3] * 6])
+    with pytest.raises(ValueError, match="has 2 entries but the data have 6 columns"):
+        from_data(DATA, RBF([1.0, 1.0]))
+    array = make_space(DATA, RBF(1.0), [[-1, 1], [-2, 2]], [np.zeros(2)])
     np.testing.assert_allclose(array.lower, [-1, -2])
+
+
+def test_below_the_least_C_every_vector_is_at_its_bound() -> None:
+    """With the usual spread of rows; that is why nothing is looked for there."""
+    start = from_data(DATA, RBF(1.0))
+    K = RBF(1.0).at(start[1:])(X)
+    least = least_C(DATA, RBF(1.0), start)
+    below, above = (solve(K, Y, C) for C in (least / 2, 100 * least))
+    assert len(below.free) == 0
+    assert len(below.bound) == len(Y)
+    assert len(above.free) > 5

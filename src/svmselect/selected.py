@@ -66,9 +66,20 @@ class Selection:
         K = self.kernel(X, self.posterior.objective.data.X[sv])
         return np.asarray(K @ self.solution.beta[sv] + self.solution.intercept)
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The label of each row, by the sign of the decision function."""
-        return self.classes[(self.decision_function(X) > 0).astype(np.intp)]
+    @property
+    def threshold(self) -> float:
+        """The decision value at which the likelihood's sigmoid is one half; 0 by other criteria.
+
+        With many support vectors at their bound the machine's own threshold, 0, can be poor: this
+        one belongs to the model whose likelihood was maximised.
+        """
+        details = self.record.evaluation.details
+        slope = details.get("sigmoid_slope", 0.0)
+        return -details["sigmoid_offset"] / slope if slope < 0 else 0.0
+
+    def predict(self, X: ArrayLike, threshold: float = 0.0) -> NDArray[Any]:
+        """The label of each row: the second class where the decision value is above a threshold."""
+        return self.classes[(self.decision_function(X) > threshold).astype(np.intp)]
 
     def to_sklearn(self) -> Any:
         """Give a plain scikit-learn Pipeline with the same decision function, fitted."""

@@ -90,7 +90,7 @@ class Plan:
             form = as_kernel(one)
             Objective(data, form, judge, loss, fit_intercept)  # refuses what does not fit
             points = make_starts(start, data, form, n_starts, isinstance(one, str), seed)
-            space = _within(make_space(form, bounds, points), belief)
+            space = _within(make_space(data, form, bounds, points), belief)
             forms.append(Form(form, tuple(space.clip(p) for p in points), space))
         held = None if validation is None else _validation(validation, data)
         settings = {

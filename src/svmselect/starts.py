@@ -12,10 +12,10 @@ from svmselect.kernels import Kernel
 from svmselect.kernels.stationary import Stationary
 from svmselect.priors import matching
 from svmselect.search import Space
-from svmselect.types import Array
+from svmselect.types import Array, IntArray
 
-C_BOX = (1e-4, 1e6)
-"""Default interval for C. Below it, with standardised inputs, every vector is at its bound."""
+C_MOST = 1e6
+"""The largest C searched by default."""
 _ROOM = float(np.log(1e3))  # that much is left beyond a start outside the default box
 _SAMPLE = 500
 
@@ -33,8 +33,7 @@ def from_data(data: Dataset, kernel: Kernel) -> Array:
     rows in feature space, times n / (2 m), m the size of the smaller class. Other parameters keep
     their values. For standardised, balanced data: about sqrt d, and between 1 and 3.
     """
-    rows = np.flatnonzero(data.weights > 0)
-    rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _SAMPLE)).astype(np.intp)]
+    rows = _some(data)
     X, w = data.X[rows], data.weights[rows] / data.weights[rows].sum()
     spread = np.sqrt(np.maximum(w @ (X - w @ X) ** 2, 0.0))
     typical = float(np.sqrt((spread**2).mean())) or 1.0
@@ -44,16 +43,27 @@ def from_data(data: Dataset, kernel: Kernel) -> Array:
     for leaf in kernel.leaves():
         size = len(leaf.theta)
         if isinstance(leaf, Stationary):
-            vector = size > 1 or isinstance(leaf.length_scale, tuple)
-            units = spread if vector and len(spread) == size else np.ones(X.shape[1])
+            vector = isinstance(leaf.length_scale, tuple)
+            if vector and size != X.shape[1]:
+                kernel(X[:1])  # says what does not fit
+            units = spread if vector else np.ones(X.shape[1])
             middle = _median_distance(X / units) / np.sqrt(2.0)
-            theta[place : place + size] = np.log(middle * (units if size > 1 else 1.0))
+            theta[place : place + size] = np.log(middle * (units if vector else 1.0))
         place += size
-    K = kernel.at(theta)(X)
-    variance = float(w @ K.diagonal() - w @ K @ w)
     share = min(float(data.weights[data.y == s].sum()) for s in (-1.0, 1.0)) / data.weights.sum()
-    C = 0.5 / share / variance if variance > 0 else 1.0
+    C = 0.5 / share / _variance(kernel.at(theta), X, w)
     return np.concatenate([[np.log(C)], theta])
+
+
+def least_C(data: Dataset, kernel: Kernel, start: Array) -> float:
+    """1 / (n variance in feature space): below about this f cannot reach its margins.
+
+    Every vector is then at its bound, C only scales f, and nothing determines the intercept: a
+    corner where likelihoods can be high and the machine that is trained in the end is poor.
+    """
+    rows = _some(data)
+    w = data.weights[rows] / data.weights[rows].sum()
+    return 1.0 / (float(data.weights.sum()) * _variance(kernel.at(start[1:]), data.X[rows], w))
 
 
 def gold_sollich(names: tuple[str, ...], rng: np.random.Generator) -> Array:
@@ -133,17 +143,19 @@ def make_starts(
     return [first, *around(first, names, count - 1, rng)]
 
 
-def make_space(kernel: Kernel, bounds: Any, starts: list[Array]) -> Space:
-    """The search box: the kernel's own and ``C_BOX``, widened where a start lies near or beyond.
+def make_space(data: Dataset, kernel: Kernel, bounds: Any, starts: list[Array]) -> Space:
+    """The search box: the kernel's own and ``least_C`` to ``C_MOST``, wider where a start lies out.
 
     ``bounds`` overrides it: a mapping of names to (low, high) in natural units, or an array (p, 2)
     in search coordinates.
     """
     names = ("log C", *kernel.names)
-    box = np.vstack([np.log([C_BOX]), kernel.bounds])
+    least = least_C(data, kernel, from_data(data, kernel))
+    box = np.vstack([np.log([[least, max(C_MOST, 1e3 * least)]]), kernel.bounds])
     points = np.array(starts)
-    box[:, 0] = np.minimum(box[:, 0], points.min(axis=0) - _ROOM)
-    box[:, 1] = np.maximum(box[:, 1], points.max(axis=0) + _ROOM)
+    below, above = points.min(axis=0), points.max(axis=0)
+    box[:, 0] = np.where(below < box[:, 0], below - _ROOM, box[:, 0])
+    box[:, 1] = np.where(above > box[:, 1], above + _ROOM, box[:, 1])
     if isinstance(bounds, Mapping):
         for name, (low, high) in bounds.items():
             if not 0 < low <= high < np.inf:
@@ -157,6 +169,19 @@ def make_space(kernel: Kernel, bounds: Any, starts: list[Array]) -> Space:
                 "in logarithms, or a mapping of names to natural values"
             )
     return Space(names, box[:, 0].copy(), box[:, 1].copy())
+
+
+def _some(data: Dataset) -> IntArray:
+    """Rows of positive weight, a few hundred at most."""
+    rows = np.flatnonzero(data.weights > 0)
+    return rows[np.linspace(0, len(rows) - 1, min(len(rows), _SAMPLE)).astype(np.intp)]
+
+
+def _variance(kernel: Kernel, X: Array, w: Array) -> float:
+    """The variance of the rows in feature space; 1 where they do not vary."""
+    K = kernel(X)
+    found = float(w @ K.diagonal() - w @ K @ w)
+    return found if found > 1e-12 * float(w @ K.diagonal()) else 1.0
 
 
 def _median_distance(X: Array) -> float:
