@@ -26,13 +26,13 @@ from svmselect.machine.solution import Solution
 from svmselect.types import Array, BoolArray, IntArray
 
 _LOWER, _FREE, _UPPER, _GONE = -1, 0, 1, 2
-_ROUNDS, _PATIENCE, _LARGEST = 30, 4, 48
-_TOLERANCE = 1e-9
+_ROUNDS, _LARGEST = 100, 48
+_PATIENCE = np.array([2, 12])  # rounds without progress: of all at once, of one at a time
 _BATCH = 64_000  # entries of an array, removals x points: they stay in cache
 
 
 def margins_without(K: Array, solution: Solution, rows: IntArray) -> Array:
-    """y_i f(x_i) of the machine trained without row i, for each i in ``rows``, to 1e-9.
+    """y_i f(x_i) of the machine trained without row i, for each i in ``rows``, exact as ``solve``.
 
     For either hinge, and rows of weight at most one. NaN where the exchanges did not settle: those
     need a training of their own.
@@ -67,7 +67,7 @@ class _Tableau:
     upper: Array
     state: IntArray
     border: bool
-    scale: float
+    tolerance: float  # of the optimality conditions, as ``Solution`` judges them
 
     @classmethod
     def of(cls, K: Array, s: Solution) -> _Tableau | None:
@@ -97,9 +97,11 @@ class _Tableau:
         state = np.where(beta <= lower, _LOWER, _UPPER)
         state[:m] = _FREE
         transform = _transform(gram, ridge, m, matrix, s.fit_intercept)
+        size = np.sqrt(gram.diagonal())
+        spread = 2.2e-16 * (1.0 + float(size.max() * (size @ np.abs(beta))))
         return cls(
             order, position, m, transform, gram, ridge, y, beta, slack, lower, upper,
-            state.astype(np.int8), s.fit_intercept, float(np.abs(beta).max()),
+            state.astype(np.int8), s.fit_intercept, min(max(1e-9, 100.0 * spread), 1e-3),
         )  # fmt: skip
 
 
@@ -127,45 +129,70 @@ class _Removals:
     def __init__(self, tableau: _Tableau, rows: IntArray) -> None:
         self.t = tableau
         self.gone = tableau.position[rows]
-        self.state = np.tile(tableau.state, (len(rows), 1))
-        self.state[np.arange(len(rows)), self.gone] = _GONE
+        self.state = np.empty((len(rows), len(tableau.order)), dtype=np.int8)
+        self._restart(np.arange(len(rows)))
 
     def margins(self) -> Array:
-        """Exchange until every point is on its right side, then check."""
+        """Exchange until every point is on its right side, then check.
+
+        All that are wrong change sides at once; beside few free points many newcomers overshoot
+        together, so there, and where it does not lead on, they are let in one at a time.
+        """
         count = len(self.gone)
         beta = np.zeros((count, len(self.t.order)))
-        settled = np.zeros(count, dtype=np.bool_)
+        settled, careful = np.zeros(count, dtype=np.bool_), np.zeros(count, dtype=np.bool_)
         fewest, waited = np.full(count, len(self.t.order) + 1), np.zeros(count, dtype=int)
         active = np.arange(count)
-        for _ in range(_ROUNDS):
+        for turn in range(_ROUNDS):
             if not len(active):
                 break
             here, slack, solved = self._solve(active)
             wrong = self._wrong(active, here, slack)
             number = wrong.sum(axis=1)
+            if turn == 0:
+                careful |= number > self.t.n_free // 2
             done = solved & (number == 0)
             beta[active[done]], settled[active[done]] = here[done], True
             better = number < fewest[active]
             fewest[active] = np.where(better, number, fewest[active])
             waited[active] = np.where(better, 0, waited[active] + 1)
-            on = solved & ~done & (waited[active] <= _PATIENCE)
-            self._exchange(active, wrong & on[:, None], here)
-            active = active[on]
+            lost = ~solved | (waited[active] > _PATIENCE[careful[active].astype(int)])
+            self._exchange(active, wrong & ~lost[:, None], here, slack, careful[active])
+            again = active[lost & ~done & ~careful[active]]
+            self._restart(again)
+            careful[again], fewest[again], waited[again] = True, len(self.t.order) + 1, 0
+            active = np.union1d(active[~lost & ~done], again)
         margins = np.full(count, np.nan)
         margins[settled] = self._checked(np.flatnonzero(settled), beta[settled])
         return margins
 
+    def _restart(self, rows: IntArray) -> None:
+        self.state[rows] = self.t.state
+        self.state[rows, self.gone[rows]] = _GONE
+
     def _wrong(self, rows: IntArray, beta: Array, slack: Array) -> BoolArray:
         t, state = self.t, self.state[rows]
-        wrong = state * slack < -1e-12  # at a bound the slack must point out of the box
-        rounding = 1e-13 * t.scale
+        # at a bound the slack must point out of the box
+        wrong = state * slack < -0.05 * t.tolerance
+        rounding = 1e-12 * np.abs(t.beta).max()
         outside = (beta < t.lower - rounding) | (beta > t.upper + rounding)
         wrong |= outside  # those at a bound are there exactly
         wrong[np.arange(len(rows)), self.gone[rows]] = False
         return np.asarray(wrong)
 
-    def _exchange(self, rows: IntArray, wrong: BoolArray, beta: Array) -> None:
-        """Send what left the box to the bound it crossed; free what wants to leave its bound."""
+    def _exchange(
+        self, rows: IntArray, wrong: BoolArray, beta: Array, slack: Array, careful: BoolArray
+    ) -> None:
+        """Send what left the box to the bound it crossed; free what wants to leave its bound.
+
+        Of the latter, only the one that wants it most in rows that are careful.
+        """
+        single = np.flatnonzero(careful)
+        if len(single):
+            stuck = wrong[single] & (self.state[rows[single]] != _FREE)
+            first = np.argmax(np.where(stuck, np.abs(slack[single]), 0.0), axis=1)
+            stuck[np.arange(len(single)), first] = False
+            wrong[single] &= ~stuck
         i, j = np.nonzero(wrong)
         state = self.state[rows[i], j]
         bound = np.where(beta[i, j] < self.t.lower[j], _LOWER, _UPPER)
@@ -247,9 +274,9 @@ class _Removals:
         here = np.arange(len(rows)), self.gone[rows]
         slack[here] = 0.0
         off = np.where(free, np.abs(slack), -state * slack)
-        sound = off.max(axis=1) <= _TOLERANCE  # false for NaN
+        sound = off.max(axis=1) <= t.tolerance  # false for NaN
         if t.border:
-            sound &= np.abs(beta.sum(axis=1)) <= rounding[:, 0]
+            sound &= np.abs(beta.sum(axis=1)) <= 10.0 * rounding[:, 0]
         margin = t.y[here[1]] * (decision[here] + offset)
         return np.where(sound, margin, np.nan)
 
@@ -293,8 +320,18 @@ def _drivers(
         # T' is stored: T[a, b] = T'[b, a]
         A = t.transform[where[:, None, :], where[:, :, None]] * (real[:, :, None] * real[:, None])
         A += np.eye(size) * (1.0 - real)[:, None]
-        try:
-            x[mine] = np.linalg.solve(A, rhs)[(*at, 0)]
-        except np.linalg.LinAlgError:
-            solved[group] = False
+        found, fine = _solve_each(A, rhs)
+        x[mine] = found[(*at, 0)]
+        solved[group] = fine
     return i, j, x, solved
+
+
+def _solve_each(A: Array, rhs: Array) -> tuple[Array, BoolArray]:
+    """Solutions of many small systems, and which of these are not singular."""
+    fine = np.ones(len(A), dtype=np.bool_)
+    try:
+        x = np.linalg.solve(A, rhs)
+    except np.linalg.LinAlgError:
+        fine = np.asarray(np.linalg.cond(A) < 1e14)
+        x = np.linalg.solve(np.where(fine[:, None, None], A, np.eye(A.shape[1])), rhs)
+    return np.asarray(x, dtype=np.float64), fine
