@@ -236,7 +236,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
 def _dense(X: Any) -> Array:
     """Sparse rows as dense ones, within reason."""
     if not sparse.issparse(X):
-        return np.asarray(X)
+        return np.ascontiguousarray(X)  # one layout, and so one rounding
     if X.shape[0] * X.shape[1] * 8 > DENSE_LIMIT:
         raise ValueError(
             f"the sparse X of shape {X.shape} would be too large as a dense array "

@@ -119,7 +119,7 @@ def _stratified(
 def _pairs(
     cv: Any, X: Array, y: NDArray[Any], groups: NDArray[Any] | None
 ) -> list[tuple[Any, Any]]:
-    split = getattr(cv, "split", None)
+    split = None if isinstance(cv, str) else getattr(cv, "split", None)
     if callable(split):
         found = split(X, y, groups)
     elif isinstance(cv, Iterable) and not isinstance(cv, str):

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from svmselect.auto import Pair
 from svmselect.data import Dataset, standardise
 from svmselect.fitting.folds import Splits, make_splits
-from svmselect.types import Array, IntArray
+from svmselect.types import Array, BoolArray, IntArray
 
+_FEW = 4
 LARGEST = 1e100  # standardised inputs are clipped here: squares of their differences stay finite
 
 
@@ -79,17 +80,15 @@ class Problem:
         w = np.ones(len(y)) if sample_weight is None else sample_weight
         kept = np.flatnonzero(w > 0)
         classes, codes = _classes(y[kept], bool(len(kept) < len(y)))
-        X = X + 0.0  # -0.0 and 0.0 are one value and shall be one key
         parts = [codes[:, None], X[kept]]
         tie_breakers: list[NDArray[Any]] = [w[kept, None]]
         if groups is not None:
             tie_breakers.insert(0, np.unique(groups[kept], return_inverse=True)[1][:, None])
-        order = _sorted_by(parts + tie_breakers)
+        order, _ = _sorted(parts + tie_breakers)
         splits = make_splits(cv, X, y, kept[order], codes[order], groups, seed, classes)
         splits = splits.at(np.argsort(order))
-        order = _sorted_by([*parts, splits.test, splits.train])
-        keys = _key([*parts, splits.test, splits.train])[order]
-        begins = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+        order, new = _sorted([*parts, splits.test, splits.train])
+        begins = np.flatnonzero(new)
         sums = np.add.reduceat(w[kept][order], begins)
         rows = order[begins]
         first = np.minimum.reduceat(kept[order], begins)
@@ -183,12 +182,18 @@ def _classes(y: NDArray[Any], dropped: bool) -> tuple[NDArray[Any], IntArray]:
     return classes, codes.ravel()
 
 
-def _key(columns: list[NDArray[Any]]) -> NDArray[Any]:
-    """The bytes of each row, as one value that can be compared."""
-    parts = [np.ascontiguousarray(c, dtype=np.float64) for c in columns]
-    table = np.ascontiguousarray(np.hstack(parts))
-    return table.view(np.dtype((np.void, table.dtype.itemsize * table.shape[1]))).ravel()
+def _sorted(parts: list[NDArray[Any]]) -> tuple[IntArray, BoolArray]:
+    """The order of rows by their columns, the first one first; and where a new row begins there.
 
-
-def _sorted_by(columns: list[NDArray[Any]]) -> IntArray:
-    return np.argsort(_key(columns), kind="stable")
+    By value, so that shifting or stretching a column leaves the order as it is.
+    """
+    table = np.hstack([np.asarray(part, dtype=np.float64) for part in parts])
+    # a few columns tell most rows apart; all are sorted by only if they do not
+    for count in (_FEW, table.shape[1]):
+        order = np.lexsort(table[:, count - 1 :: -1].T)
+        ranked = table[order]
+        new = np.ones(len(table), dtype=np.bool_)
+        new[1:] = (ranked[1:, :count] != ranked[:-1, :count]).any(axis=1)
+        if new.all():
+            break
+    return order, new

@@ -1,0 +1,87 @@
+"""A criterion over several pairs of classes: its value, its gradient, its machines."""
+
+import numpy as np
+import pytest
+
+from svmselect.criteria import get_criterion
+from svmselect.data import Dataset
+from svmselect.fitting.pairwise import Pairwise, Part
+from svmselect.fitting.problem import Problem
+from svmselect.kernels import RBF
+from svmselect.objective import Objective
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(45, 3))
+Y = np.arange(45) % 3
+X[:, 0] += Y
+
+
+def made(name, weights=None, **options):
+    problem = Problem.of(X, Y, weights, None, 3, None, False, 0)
+    parts = [
+        Part(pair.rows, problem.dataset(pair), get_criterion(name, **options))
+        for pair in problem.pairs()
+    ]
+    data = Dataset.of(problem.X, problem.codes > 0, problem.weights)
+    return parts, data, Pairwise(parts, 3)
+
+
+POINT = np.log([0.8, 1.2, 0.9, 2.0])
+FORM = RBF([1.0, 1.0, 1.0])
+CASES = [
+    ("likelihood", {"cv": 3}, "hinge", True),
+    ("likelihood", {"cv": 3}, "logistic", True),
+    ("laplace", {}, "hinge", False),
+    ("kwok", {}, "hinge", True),
+    ("kric", {}, "logistic", True),
+    ("radius-margin", {}, "squared_hinge", True),
+    ("alignment", {}, "hinge", True),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "loss", "intercept"), CASES, ids=str)
+def test_value_and_gradient(name, options, loss, intercept):
+    parts, data, judge = made(name, np.arange(45) % 2 + 1.0, **options)
+    objective = Objective(data, FORM, judge, loss, intercept)
+    score, _ = objective.at(POINT, gradient=True)
+    alone = [
+        Objective(part.data, FORM, part.criterion, loss, intercept).at(POINT)[0].value
+        for part in parts
+    ]
+    mass = np.array([part.data.weights.sum() for part in parts])
+    total = judge.units in ("total", "deviance")
+    # every row is in two of the three pairs and counts once
+    wanted = sum(alone) / 2 if total else mass @ alone / mass.sum()
+    assert score.value == pytest.approx(wanted, rel=1e-12)
+    steps = 1e-5 * np.eye(4)
+    slopes = [
+        (objective.at(POINT + step)[0].value - objective.at(POINT - step)[0].value) / 2e-5
+        for step in steps
+    ]
+    np.testing.assert_allclose(score.gradient, slopes, rtol=2e-6, atol=2e-8)
+
+
+def test_log_likelihood_counts_every_row_once():
+    _, data, judge = made("likelihood", cv=3)
+    objective = Objective(data, FORM, judge)
+    assert objective.log_likelihood(-0.5) == pytest.approx(-0.5 * 45)
+
+
+def test_machines_start_from_those_of_a_neighbour():
+    _, data, judge = made("likelihood", cv=3)
+    objective = Objective(data, FORM, judge)
+    _, trained = objective.at(POINT)
+    assert len(trained) == 9  # three pairs, three folds
+    cold, _ = objective.at(POINT + 0.01, gradient=True)
+    warm, again = objective.at(POINT + 0.01, gradient=True, start=trained)
+    assert set(again) == set(trained)
+    assert warm.value == pytest.approx(cold.value, rel=1e-10)
+    np.testing.assert_allclose(warm.gradient, cold.gradient, rtol=1e-7, atol=1e-10)
+
+
+def test_what_the_criterion_refuses_is_refused():
+    _, data, judge = made("laplace")
+    with pytest.raises(ValueError, match="'laplace' does not serve"):
+        Objective(data, FORM, judge, "hinge", True)
+    assert "Pairwise(" in repr(judge)
+    assert judge.name == "laplace"
