@@ -13,8 +13,9 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 def test_readme_code_runs() -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert blocks
+    shared: dict[str, object] = {}  # a reader runs them one after the other
     for block in blocks:
-        exec(compile(block, "README.md", "exec"), {})
+        exec(compile(block, "README.md", "exec"), shared)
 
 
 @pytest.mark.parametrize("script", EXAMPLES, ids=lambda script: script.stem)
