@@ -1,0 +1,128 @@
+"""The potential V = -ln(likelihood) of many latent vectors at once, and its derivatives.
+
+Coordinates are margins z = y theta, one latent vector a column. With weights w and l the loss,
+
+    V(z) = C sum_i w_i l(z_i),                       or, normalised over the two labels,
+    V(z) = sum_i w_i ln(1 + e^{t_i}),  t_i = C (l(z_i) - l(-z_i)),
+
+the second since -ln [e^{-C l(z)} / (e^{-C l(z)} + e^{-C l(-z)})] is the softplus of t. Written
+with operations that NumPy and torch share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from svmselect.posterior.backend import Backend, Matrix
+from svmselect.posterior.noise import array_module
+from svmselect.types import Array
+
+Force = Callable[[Matrix], Matrix]
+
+
+@dataclass(frozen=True, eq=False)
+class Potential:
+    """V for given C, weights and loss; every method takes an (n, chains) matrix of margins."""
+
+    C: float
+    loss: str
+    normalised: bool
+    weights: Matrix  # (n,), on the device
+    xp: Any
+
+    @classmethod
+    def of(cls, C: float, loss: str, normalised: bool, weights: Array, on: Backend) -> Potential:
+        """Move the weights to the device."""
+        return cls(C, loss, normalised, on.put(np.asarray(weights, float)), array_module(on))
+
+    def value(self, z: Matrix) -> Matrix:
+        """V of every column."""
+        if self.normalised:
+            return self.weights @ self._softplus(self._odds(z))
+        return self.C * (self.weights @ self._loss(z))
+
+    def by_log_C(self, z: Matrix) -> Matrix:
+        """dV/dlog C of every column."""
+        if not self.normalised:
+            return self.value(z)
+        t = self._odds(z)
+        return self.weights @ (self._sigmoid(t) * t)
+
+    def by_log_C_twice(self, z: Matrix) -> Matrix:
+        """d2V/dlog C^2 of every column."""
+        if not self.normalised:
+            return self.value(z)
+        t = self._odds(z)
+        p = self._sigmoid(t)
+        return self.weights @ (p * t * (1.0 + (1.0 - p) * t))
+
+    def slope(self, z: Matrix) -> Matrix:
+        """g_i = dV/dz_i; at a kink, that of the flatter side."""
+        ramps = (self._step(z), self._step(-z)) if self.normalised else (self._step(z), z)
+        return self._assemble(z, *ramps)
+
+    def slope_by_log_C(self, z: Matrix) -> Matrix:
+        """dg_i/dlog C."""
+        g = self.slope(z)
+        if not self.normalised:
+            return g
+        t = self._odds(z)
+        return g * (1.0 + t * (1.0 - self._sigmoid(t)))
+
+    def force(self, mean: Matrix, shrink: float, width: Matrix) -> Force:
+        """Build delta -> the slope at mean + shrink * delta, averaged over z +- width.
+
+        Only the jumps of the hinge's slope are averaged; where the slope is continuous it is left
+        as it is. A leapfrog step may use any function of each coordinate as its force.
+        """
+        if self.loss != "hinge":
+            return lambda delta: self.slope(mean + shrink * delta)
+        clip = self.xp.clip
+        slant = shrink / (2.0 * width)
+        level = 0.5 + (1.0 - mean) / (2.0 * width)
+        if not self.normalised:
+            scale = -self.C * self.weights[:, None]
+            return lambda delta: scale * clip(level - slant * delta, 0.0, 1.0)
+        other = 0.5 + (1.0 + mean) / (2.0 * width)
+
+        def both(delta: Matrix) -> Matrix:
+            tilt = slant * delta
+            ramps = clip(level - tilt, 0.0, 1.0), clip(other + tilt, 0.0, 1.0)
+            return self._assemble(mean + shrink * delta, *ramps)
+
+        return both
+
+    def _assemble(self, z: Matrix, own: Matrix, other: Matrix) -> Matrix:
+        """Slope from -l'(z) and, in the normalised model, -l'(-z)."""
+        scale = -self.C * self.weights[:, None]
+        if not self.normalised:
+            return scale * own
+        return scale * self._sigmoid(self._odds(z)) * (own + other)
+
+    def _odds(self, z: Matrix) -> Matrix:
+        if self.loss == "logistic":  # ln(1 + e^-z) - ln(1 + e^z)
+            return -self.C * z
+        return self.C * (self._loss(z) - self._loss(-z))
+
+    def _loss(self, z: Matrix) -> Matrix:
+        if self.loss == "logistic":
+            return self._softplus(-z)
+        u = self.xp.clip(1.0 - z, 0.0, None)
+        return u if self.loss == "hinge" else 0.5 * u * u
+
+    def _step(self, z: Matrix) -> Matrix:
+        """-l'(z)."""
+        if self.loss == "logistic":
+            return self._sigmoid(-z)
+        return 1.0 * (z < 1.0) if self.loss == "hinge" else self.xp.clip(1.0 - z, 0.0, None)
+
+    def _softplus(self, t: Matrix) -> Matrix:
+        xp = self.xp
+        return xp.clip(t, 0.0, None) + xp.log1p(xp.exp(-xp.abs(t)))
+
+    def _sigmoid(self, t: Matrix) -> Matrix:
+        return 0.5 + 0.5 * self.xp.tanh(0.5 * t)
