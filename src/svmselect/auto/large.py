@@ -1,0 +1,276 @@
+"""More rows than an n x n matrix allows: choose on subsets, adjust and train on all rows.
+
+1. C and the length scales are chosen on stratified subsets (``subsets.py``).
+2. On all rows but a held-out part, C and a common factor of the length scales climb from there by
+   the held-out likelihood, which more rows usually move to a larger C and shorter scales. The
+   sigmoid is fitted to the same held-out rows.
+3. The final machine is trained on all rows, with C times the share of rows it was chosen for.
+
+Machines are exact while their Gram matrix stays within ``exact`` rows, and live on the features of
+a few landmarks beyond (``features.py``, ``primal.py``): O(n m) memory, O(n m^2) time, and a kernel
+expansion over the landmarks as result.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from svmselect.auto.choose import Choice
+from svmselect.auto.features import draw_landmarks, landmark_count
+from svmselect.auto.landscape import Pair
+from svmselect.auto.subsets import Consensus, Listener, choose_on_subsets
+from svmselect.auto.trainers import Expansion, Trainer
+from svmselect.data import stratified_folds
+from svmselect.kernels import RBF
+from svmselect.probability import sigmoid_likelihood
+from svmselect.types import Array, Evaluation, IntArray
+
+EXACT = 10_000
+"""The most rows of a pair whose machine is trained on its Gram matrix: 0.8 GB."""
+FEATURES = 2**29
+"""Bytes of the features of a pair."""
+LANDMARKS = 1000
+"""The most landmarks of a pair."""
+
+_HELD_OUT = 0.1  # the least part of the rows that judges
+_STEPS = np.array([[np.log(4.0), 0.0], [0.0, -0.5 * np.log(2.0)]])  # of log C, of the log scales
+_GAIN = 1.0  # in log-likelihood, that a step has to bring
+_TRIALS = 12
+_WORK = 4e12  # of multiplications, spent on steps
+
+
+@dataclass(frozen=True, eq=False)
+class Large:
+    """What was chosen (see ``Choice``; ``held_out`` is NaN outside the held-out part), and the
+    trained machines, one a pair, without their sigmoid's threshold.
+    """
+
+    choice: Choice
+    machines: tuple[Expansion, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """Machines on all rows but the held-out part, and what that part says of them."""
+
+    point: Array  # log C, log of the common factor
+    loss: float
+    sigmoids: tuple[tuple[float, float], ...]
+    machines: tuple[Expansion, ...]
+
+
+@dataclass(eq=False)
+class _Judge:
+    """Trains at a point and looks at the held-out rows; keeps the record and the clock."""
+
+    trainer: Trainer
+    pairs: Sequence[Pair]
+    held: Sequence[IntArray]
+    log_scale: Array
+    deadline: float | None
+    listener: Listener
+    history: list[Evaluation] = field(default_factory=list)
+
+    def kernel(self, factor: float) -> RBF:
+        scale = np.exp(self.log_scale + factor)
+        return RBF(float(scale[0])) if len(scale) == 1 else RBF(tuple(scale.tolist()))
+
+    @property
+    def overlap(self) -> float:
+        """Each row is in (classes - 1) pairs and should count once."""
+        return 2.0 / (float(np.sqrt(8.0 * len(self.pairs) + 1.0)) - 1.0)
+
+    @property
+    def total(self) -> float:
+        """The weight held out: what a mean divides by."""
+        held = zip(self.pairs, self.held, strict=True)
+        return self.overlap * sum(float(pair.weights[rows].sum()) for pair, rows in held)
+
+    def read(self, point: Array, start: _Trial | None) -> _Trial:
+        began = time.perf_counter()
+        kernel, C = self.kernel(float(point[1])), float(np.exp(point[0]))
+        loss, sigmoids, machines = 0.0, [], []
+        for i, (pair, held) in enumerate(zip(self.pairs, self.held, strict=True)):
+            weights = pair.weights.copy()
+            weights[held] = 0.0
+            known = None if start is None else start.machines[i]
+            machine = self.trainer.train(i, kernel, C, weights, known, rough=True)
+            w = pair.weights[held]
+            fit = sigmoid_likelihood(
+                machine.decision[held], pair.y[held], w, "platt", one_sided=True
+            )
+            loss -= self.overlap * fit.value * float(w.sum())
+            sigmoids.append((fit.slope, fit.offset))
+            machines.append(machine)
+        where = np.concatenate([[point[0]], self.log_scale + point[1]])
+        evaluation = Evaluation(where, -loss / self.total, seconds=time.perf_counter() - began)
+        self.history.append(evaluation)
+        self.listener(evaluation)
+        return _Trial(point, loss, tuple(sigmoids), tuple(machines))
+
+    def keep_going(self) -> bool:
+        late = self.deadline is not None and time.perf_counter() > self.deadline
+        return not (late or self.listener.asked_to_stop)
+
+
+def choose_large(
+    X: Array,
+    pairs: Sequence[Pair],
+    *,
+    loss: str = "hinge",
+    ard: str | bool = "auto",
+    max_time: float | None = None,
+    random_state: int | np.random.Generator | None = 0,
+    callback: Callable[[Evaluation], object] | None = None,
+    start: Choice | None = None,
+    limit: int = 2000,
+    subsets: int = 3,
+    exact: int = EXACT,
+    landmarks: int = LANDMARKS,
+    budget: int = FEATURES,
+) -> Large:
+    """Choose, adjust and train for standardised inputs X and two-class problems that share C.
+
+    As ``choose``, on ``subsets`` subsets of ``limit`` rows; ``exact`` is the number of rows of a
+    pair up to which machines are exact, ``landmarks`` and ``budget`` (bytes a pair) bound the
+    features beyond. ``max_time`` and ``callback`` end the choice, not the training that follows.
+    """
+    began = time.perf_counter()
+    deadline = None if max_time is None else began + max_time
+    rng = np.random.default_rng(random_state)
+    listener = Listener(callback)
+    consensus = choose_on_subsets(
+        X, pairs, loss=loss, ard=ard, limit=limit, subsets=subsets, rng=rng, listener=listener,
+        seconds=None if max_time is None else 0.6 * max_time, start=start,
+    )  # fmt: skip
+    sizes = [landmark_count(len(pair.rows), landmarks, budget) for pair in pairs]
+    m = min(size for size, _ in sizes)
+    drawn = draw_landmarks(pairs, m, rng)
+    mapped = [rows if len(p.rows) > exact else None for p, rows in zip(pairs, drawn, strict=True)]
+    trainer = Trainer(X, pairs, mapped, loss, single=any(single for _, single in sizes))
+    held = [_held_out(pair) for pair in pairs]
+    judge = _Judge(trainer, pairs, held, consensus.log_scale, deadline, listener)
+    best = judge.read(np.array([consensus.log_C, 0.0]), None)
+    best = _climb(judge, best, min(_TRIALS, int(_WORK / trainer.work)))
+    shares = [
+        1.0 - float(pair.weights[h].sum() / pair.weights.sum())
+        for pair, h in zip(pairs, held, strict=True)
+    ]
+    C = float(np.exp(best.point[0])) * float(np.mean(shares))
+    kernel = judge.kernel(float(best.point[1]))
+    machines = tuple(
+        trainer.train(i, kernel, C, pair.weights, best.machines[i]) for i, pair in enumerate(pairs)
+    )
+    messages = _messages(X, pairs, mapped, consensus, best, judge, machines, limit)
+    choice = _choice(judge, best, C, kernel, consensus, messages, time.perf_counter() - began)
+    return Large(choice, machines)
+
+
+def _held_out(pair: Pair) -> IntArray:
+    """Whole folds, from the first on, until they are a tenth of the rows with both classes in it.
+
+    A class must also be left to train on; where folds do not allow that, a stratified fifth.
+    """
+    for count in range(1, len(pair.tests)):
+        held = np.sort(np.concatenate(pair.tests[:count]))
+        rest = np.delete(pair.y, held)
+        both = all(len(np.unique(part)) == 2 for part in (pair.y[held], rest))
+        if both and len(held) >= _HELD_OUT * len(pair.y):
+            return held
+    return stratified_folds(pair.y, 5, 0)[0]
+
+
+def _climb(judge: _Judge, best: _Trial, trials: int) -> _Trial:
+    """Step by step along one coordinate, then the other, until none of both brings a gain."""
+    idle, axis = 0, 0
+    while idle < 2:
+        idle += 1
+        for direction in (_STEPS[axis], -_STEPS[axis]):
+            moved = False
+            while trials > 0 and judge.keep_going():
+                trials -= 1
+                trial = judge.read(best.point + direction, best)
+                if not trial.loss < best.loss - _GAIN:
+                    break
+                best, moved, idle = trial, True, 1
+            if moved:
+                break
+        axis = 1 - axis
+    return best
+
+
+def _messages(
+    X: Array,
+    pairs: Sequence[Pair],
+    mapped: Sequence[IntArray | None],
+    consensus: Consensus,
+    best: _Trial,
+    judge: _Judge,
+    machines: Sequence[Expansion],
+    limit: int,
+) -> tuple[str, ...]:
+    """Say on how many rows what was done, and how."""
+    count = len(consensus.choices)
+    on = f"{count} subsets" if count > 1 else "a subset"
+    told = [f"hyperparameters chosen on {on} of {limit} of {len(X)} rows", *consensus.messages]
+    by_C, by_scale = np.exp(best.point - [consensus.log_C, 0.0])
+    if best.point[0] != consensus.log_C or best.point[1] != 0.0:
+        told.append(
+            f"then adjusted for machines on more rows: C times {by_C:.3g}, "
+            f"length scales times {by_scale:.3g}"
+        )
+    used = sum(len(h) for h in judge.held)
+    told.append(f"probabilities from {used} held-out rows" + (" of all pairs" * (len(pairs) > 1)))
+    through = [len(rows) for rows in mapped if rows is not None]
+    if through:
+        which = "" if len(through) == len(pairs) else f" for {len(through)} of {len(pairs)} pairs"
+        told.append(
+            f"trained on all rows through {max(through)} landmarks (Nystrom){which}, which are "
+            "the support vectors"
+        )
+    else:
+        told.append("trained on all rows exactly")
+    told += [str(machine.status) for machine in machines if not machine.status.ok]
+    if not judge.keep_going():
+        told.append("the search was stopped early; this is the best it had found")
+    return tuple(dict.fromkeys(told))
+
+
+def _choice(
+    judge: _Judge,
+    best: _Trial,
+    C: float,
+    kernel: RBF,
+    consensus: Consensus,
+    messages: tuple[str, ...],
+    seconds: float,
+) -> Choice:
+    """The record of the default strategy; its error is that of the held-out rows."""
+    held_out, wrong, weights = [], [], []
+    for i, (pair, held) in enumerate(zip(judge.pairs, judge.held, strict=True)):
+        f = np.full(len(pair.y), np.nan)
+        f[held] = best.machines[i].decision[held]
+        held_out.append(f)
+        slope, offset = best.sigmoids[i]
+        wrong.append(pair.y[held] * -(slope * f[held] + offset) <= 0)
+        weights.append(pair.weights[held])
+    w = np.concatenate(weights)
+    error = float(w @ np.concatenate(wrong)) / float(w.sum())
+    history = [e for choice in consensus.choices for e in choice.history] + judge.history
+    return Choice(
+        C=C,
+        kernel=kernel,
+        sigmoids=best.sigmoids,
+        value=-best.loss / judge.total,
+        error=error,
+        standard_error=float(np.sqrt(error * (1.0 - error) / judge.total)),
+        held_out=tuple(held_out),
+        tau=consensus.tau,
+        history=tuple(history),
+        messages=messages,
+        seconds=seconds,
+    )

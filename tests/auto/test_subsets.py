@@ -1,0 +1,127 @@
+"""Subsets of many rows: whom they hold, and how their choices combine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from svmselect.auto import Choice, Pair, choose
+from svmselect.auto.subsets import Listener, choose_on_subsets, classes_of, combine, draw_subset
+from svmselect.data import stratified_folds
+from svmselect.kernels import RBF
+from svmselect.types import Array, Evaluation
+
+
+def pairs_of(codes: Array, k: int = 5) -> list[Pair]:
+    fold = np.empty(len(codes), dtype=int)
+    for f, rows in enumerate(stratified_folds(codes, k, 0)):
+        fold[rows] = f
+    pairs = []
+    labels = np.unique(codes)
+    for a, i in enumerate(labels):
+        for j in labels[a + 1 :]:
+            rows = np.flatnonzero((codes == i) | (codes == j))
+            tests = tuple(np.flatnonzero(fold[rows] == f) for f in range(k))
+            y = np.where(codes[rows] == j, 1.0, -1.0)
+            pairs.append(Pair(rows, y, 1.0 + (rows % 3), tests))
+    return pairs
+
+
+def choice(C: float, scale: float | tuple[float, ...], tau: float, *messages: str) -> Choice:
+    return Choice(C, RBF(scale), (), 0.0, 0.0, 0.0, (), tau, (), messages, 0.0)
+
+
+def test_subset_is_stratified_by_class_and_fold() -> None:
+    codes = np.random.default_rng(0).permutation(np.repeat([0, 1, 2], [600, 300, 100]))
+    pairs = pairs_of(codes)
+    rows, parts = draw_subset(1000, pairs, 500, np.random.default_rng(1))
+    assert np.bincount(codes[rows]).tolist() == [300, 150, 50]
+    for pair, part in zip(pairs, parts, strict=True):
+        assert np.isin(rows[part.rows], pair.rows).all()
+        where = np.searchsorted(pair.rows, rows[part.rows])
+        assert np.array_equal(part.y, pair.y[where])
+        assert np.allclose(part.weights, pair.weights[where])
+        for test, whole in zip(part.tests, pair.tests, strict=True):
+            assert np.isin(where[test], whole).all()  # held out together, as before
+            assert abs(len(test) - len(whole) / 2) <= 2
+        assert np.array_equal(np.sort(np.concatenate(part.tests)), np.arange(len(part.y)))
+    other, _ = draw_subset(1000, pairs, 500, np.random.default_rng(2))
+    assert not np.array_equal(rows, other)
+
+
+def test_small_class_is_kept_and_counts_for_its_share() -> None:
+    codes = np.repeat([0, 1], [4960, 40])
+    pairs = pairs_of(codes)
+    rows, (part,) = draw_subset(5000, pairs, 500, np.random.default_rng(1))
+    assert (codes[rows] == 1).sum() == 40
+    share = part.weights[part.y > 0].sum() / part.weights.sum()
+    assert share == pytest.approx(40 / 5000, rel=0.1)
+
+
+def test_classes_are_told_apart_by_their_pairs() -> None:
+    codes = np.random.default_rng(0).integers(0, 4, 200)
+    found = classes_of(200, pairs_of(codes))
+    assert len({*zip(codes.tolist(), found.tolist(), strict=True)}) == 4
+
+
+def test_majority_and_averages() -> None:
+    one, two = choice(1.0, (1.0, 4.0), 0.5, "apart"), choice(4.0, (1.0, 1.0), 1.0, "apart")
+    tied = choice(100.0, 7.0, 0.0, "together")
+    most = combine([one, tied, two], [0.5, 0.5, 0.5])
+    assert np.exp(most.log_C) == pytest.approx(4.0)  # of machines on half of the rows
+    assert np.exp(most.log_scale) == pytest.approx([1.0, 2.0])
+    assert most.tau == 0.75
+    assert most.messages == ("separate length scales: 2 of 3 subsets chose so",)
+    even = combine([one, tied], [1.0, 1.0])
+    assert even.tau == 0.0
+    assert np.exp(even.log_scale) == pytest.approx([7.0])
+    alike = combine([one, replace(one, messages=("apart", "edge"))], [1.0, 1.0])
+    assert alike.messages == ("apart", "edge")
+
+
+def problem(n: int) -> tuple[Array, Array]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3))
+    return X, np.where(X[:, 0] * X[:, 1] + 0.2 * rng.normal(size=n) > 0, 1.0, -1.0)
+
+
+def run(n: int, listener: Listener, seconds: float | None = None, subsets: int = 2) -> float:
+    X, y = problem(n)
+    found = choose_on_subsets(
+        X, pairs_of(y), loss="hinge", ard="no", limit=100, subsets=subsets, seconds=seconds,
+        rng=np.random.default_rng(3), listener=listener,
+    )  # fmt: skip
+    assert len(found.choices) <= subsets
+    return len(found.choices) + found.log_C
+
+
+def test_subset_of_everything_is_the_choice_itself() -> None:
+    X, y = problem(100)
+    (pair,) = pairs_of(y)
+    found = choose_on_subsets(
+        X, [pair], loss="hinge", ard="no", limit=100, subsets=1, seconds=None,
+        rng=np.random.default_rng(3), listener=Listener(None),
+    )  # fmt: skip
+    whole = choose(X, [pair], ard="no")
+    assert np.exp(found.log_C) * pair.share == pytest.approx(whole.C)
+
+
+def test_same_subsets_twice_and_stops() -> None:
+    assert run(300, Listener(None)) == run(300, Listener(None))
+    seen: list[Evaluation] = []
+
+    def stop(evaluation: Evaluation) -> bool:
+        seen.append(evaluation)
+        return len(seen) == 3
+
+    listener = Listener(stop)
+    X, y = problem(300)
+    found = choose_on_subsets(
+        X, pairs_of(y), loss="hinge", ard="no", limit=100, subsets=3, seconds=None,
+        rng=np.random.default_rng(3), listener=listener,
+    )  # fmt: skip
+    assert listener.asked_to_stop
+    assert len(found.choices) == 1
+    assert run(300, Listener(None), seconds=0.0, subsets=3) < 1.0 + np.log(1e6)
