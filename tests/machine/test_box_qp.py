@@ -54,7 +54,7 @@ def test_descent_is_the_same_step_by_step(kind: str, twins: tuple[ModuleType, Mo
         ends = []
         for module in twins:
             beta, r = np.zeros(60), qp.target.copy()
-            taken, violation = module.decompose(*qp.arguments(), beta, r, 1e-8, steps)
+            taken, violation, _ = module.decompose(*qp.arguments(), beta, r, 1e-8, steps)
             ends.append((taken, violation, beta, r))
         (taken, violation, beta, r), (taken_ref, violation_ref, beta_ref, r_ref) = ends
         assert taken == taken_ref == steps
@@ -77,7 +77,7 @@ def test_descent_keeps_its_promises(kind: str, twins: tuple[ModuleType, ModuleTy
                 assert abs(beta.sum()) <= 1e-13 * np.abs(beta).sum()
             values.append(-0.5 * beta @ (qp.target + r))
         assert np.all(np.diff(values) <= 0.0)
-        steps, violation = module.decompose(*qp.arguments(), beta, r, 1e-6, 100_000)
+        steps, violation, _ = module.decompose(*qp.arguments(), beta, r, 1e-6, 100_000)
         assert steps < 100_000
         # the violation, from the definition
         grow, shrink = r[beta < qp.upper].max(), r[beta > qp.lower].min()
@@ -107,7 +107,7 @@ def test_pivoting_ends_in_the_same_sets(
     found = []
     for module in twins:
         s, b, r = states.copy(), beta.copy(), np.empty(60)
-        rounds, ending, offset = module.pivot(*qp.arguments(), s, b, r, 1e-12, 60, 5)
+        rounds, ending, offset = module.pivot(*qp.arguments(), s, b, r, False, 1e-12, 60, 5)
         found.append((ending, s, b, r, offset))
         assert rounds <= 60
     (ending, s, b, r, offset), (ending_ref, s_ref, b_ref, r_ref, offset_ref) = found
@@ -134,7 +134,7 @@ def test_pivoting_parks_what_depends_on_the_rest(twins: tuple[ModuleType, Module
     states[20:] = np.where(states[:6] == FREE, FREE, states[20:])  # both of each pair of twins
     for module in twins:
         s, b, r = states.copy(), solution.beta.copy(), np.empty(26)
-        _, ending, offset = module.pivot(*qp.arguments(), s, b, r, 1e-12, 40, 3)
+        _, ending, offset = module.pivot(*qp.arguments(), s, b, r, False, 1e-12, 40, 3)
         assert ending == EXACT
         parked = np.flatnonzero(s == PARKED)
         assert len(parked)
@@ -149,7 +149,8 @@ def test_pivoting_says_when_nothing_is_free(twins: tuple[ModuleType, ModuleType]
     states = np.where(y > 0, AT_UPPER, AT_LOWER).astype(np.int8)
     for module in twins:
         beta, r = np.zeros(20), np.empty(20)
-        _, ending, _ = module.pivot(*qp.arguments(), states.copy(), beta, r, 1e-12, 40, 3)
+        arguments = (*qp.arguments(), states.copy(), beta, r, False, 1e-12, 40, 3)
+        _, ending, _ = module.pivot(*arguments)
         assert ending == NO_FREE
         np.testing.assert_allclose(r, qp.residual(1e-3 * y), atol=1e-15)
 
@@ -162,7 +163,7 @@ def test_round_off_of_large_values_is_cleared_away(twins: tuple[ModuleType, Modu
     for module in twins:
         states = np.where(answer.states == FREE, FREE, qp.target).astype(np.int8)
         beta, r = np.zeros(60), np.empty(60)
-        _, ending, _ = module.pivot(*qp.arguments(), states, beta, r, 1e-12, 200, 200)
+        _, ending, _ = module.pivot(*qp.arguments(), states, beta, r, False, 1e-12, 200, 200)
         assert ending == EXACT
         size = np.abs(qp.K) @ np.abs(beta)
         np.testing.assert_allclose(r, qp.residual(beta), atol=1e-14 * size.max())
@@ -227,7 +228,7 @@ def test_arrays_of_different_lengths_are_refused() -> None:
     short = np.zeros(59)
     with pytest.raises(ValueError, match="different lengths"):
         native.decompose(qp.K, short, *qp.arguments()[2:], np.zeros(60), np.zeros(60), 1e-3, 10)
-    arguments = (*qp.arguments(), np.zeros(60, dtype=np.int8), short, short, 1e-12, 40, 3)
+    arguments = (*qp.arguments(), np.zeros(60, dtype=np.int8), short, short, False, 1e-12, 40, 3)
     with pytest.raises(ValueError, match="different lengths"):
         native.pivot(*arguments)
     with pytest.raises(ValueError, match="different lengths"):
@@ -238,15 +239,16 @@ def test_the_step_limit_ends_in_a_status(monkeypatch: pytest.MonkeyPatch) -> Non
     """Descent gets nowhere, pivoting cycles, no interior point: an answer all the same."""
 
     class Stuck:
-        def decompose(self, *arguments: object) -> tuple[int, float]:
-            steps = arguments[-1]
-            assert isinstance(steps, int)
-            return steps, 1.0
+        def decompose(self, *arguments: object) -> tuple[object, float, float]:
+            return arguments[-1], 1.0, 0.0
+
+        def settle(self, *arguments: object) -> tuple[int, bool, float]:
+            return 200, False, 0.0
 
         def pivot(self, *arguments: object) -> tuple[int, int, float]:
             return 40, reference.CYCLING, 0.0
 
-        inspect = staticmethod(reference.inspect)
+        inspect, subtract = staticmethod(reference.inspect), staticmethod(reference.subtract)
 
     K, y = regimes()["gaussian"]
     monkeypatch.setattr(box_qp, "backend", Stuck)
@@ -267,11 +269,15 @@ def test_the_last_resort_is_enough_by_itself(loss: str, monkeypatch: pytest.Monk
     real = box_qp.backend()
 
     class NoDescent:
-        pivot, inspect = staticmethod(real.pivot), staticmethod(real.inspect)
+        pivot, subtract = staticmethod(real.pivot), staticmethod(real.subtract)
 
         @staticmethod
-        def decompose(*arguments: object) -> tuple[object, float]:
-            return arguments[-1], 1.0
+        def decompose(*arguments: object) -> tuple[object, float, float]:
+            return arguments[-1], 1.0, 0.0
+
+        @staticmethod
+        def settle(*arguments: object) -> tuple[object, bool, float]:
+            return arguments[-1], False, 0.0
 
     balls = {name: enclosing_ball(K).radius2 for name, (K, _) in regimes().items()}
     monkeypatch.setattr(box_qp, "backend", lambda: NoDescent)

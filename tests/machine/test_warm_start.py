@@ -71,7 +71,7 @@ def test_a_held_out_row_that_comes_back_is_judged_by_its_margin() -> None:
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_a_small_change_needs_no_descent(loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
     here = solve(K, Y, 2.0, loss)
-    monkeypatch.setattr(box_qp, "_feasible", None)  # the door to descent
+    monkeypatch.setattr(box_qp._Work, "descend", None)
     for C, width in ((2.1, 1.0), (2.0, 1.05)):
         assert solve(RBF(width)(X), Y, C, loss, start=here).status.ok
     with pytest.raises(TypeError):

@@ -9,18 +9,17 @@
 //
 // decompose(): working sets of two, chosen to second order (Fan, Chen & Lin 2005; without the
 //              constraint on the sum, Steinwart, Hush & Scovel 2011). O(n) a step.
+// settle():    active-set descent, from there to the optimal sets. O(|F|^2) a change, O(n |F|) a round.
 // pivot():     block principal pivoting on the active sets (Judice & Pires 1994): one Cholesky
 //              factorisation of the free block a round, exact when it ends. O(|F|^3 + n |F|) a round.
 //
-// reference.py is the same in NumPy.
+// The first is here, the others in settling.hpp and pivoting.hpp; reference.py is the same in NumPy.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <functional>
 #include <vector>
 
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
@@ -184,12 +183,22 @@ SVMSELECT_CLONES inline void subtract_rows(const double* K, Index n, const Index
     }
 }
 
+// r -= (K + diag(ridge)) b, reading the rows that count.
+inline void subtract(const double* K, Index n, const double* ridge, const double* b, double* r) {
+    std::vector<Index> rows;
+    std::vector<double> steps;
+    for (Index k = 0; k < n; ++k)
+        if (b[k] != 0.0) rows.push_back(k), steps.push_back(b[k]), r[k] -= ridge[k] * b[k];
+    subtract_rows(K, n, rows.data(), steps.data(), static_cast<Index>(rows.size()), r);
+}
+
 // ---------------------------------------------------------------------------------------------
 // Decomposition
 
 struct Descent {
     long steps;
     double violation;  // of the optimality conditions, in units of the residual
+    double churn;      // sum of K_kk step_k^2: what went through the residual
 };
 
 // The best point of a segment or a box for two coordinates at once.
@@ -245,17 +254,17 @@ inline Descent decompose(const Problem& p, double* beta, double* r, double tol, 
     for (Index k = 0; k < n; ++k) refresh(k);
 
     Index i = 0, j = 0;
-    double di = 0.0, dj = 0.0, violation = 0.0;
+    double di = 0.0, dj = 0.0, violation = 0.0, churn = 0.0;
     for (long step = 0;; ++step) {
         const double *Ki = p.K + i * n, *Kj = p.K + j * n;
         if (p.balanced) {
             double largest, smallest;
             balanced_pass(n, Ki, Kj, di, dj, r, up.data(), down.data(), &largest, &smallest, &i);
             violation = std::max(largest - smallest, 0.0);
-            if (violation <= tol || step == max_steps) return {step, violation};
+            if (violation <= tol || step == max_steps) return {step, violation, churn};
             Ki = p.K + i * n;
             j = balanced_partner(n, Ki, q.data(), q[i], tiny, r[i], r, down.data());
-            if (j < 0) return {step, violation};
+            if (j < 0) return {step, violation, churn};
             const double curvature = std::max(q[i] + q[j] - 2.0 * Ki[j], tiny);
             const double room_i = p.upper[i] - beta[i], room_j = beta[j] - p.lower[j];
             const double s = std::min((r[i] - r[j]) / curvature, std::min(room_i, room_j));
@@ -264,7 +273,7 @@ inline Descent decompose(const Problem& p, double* beta, double* r, double tol, 
             di = s, dj = -s;
         } else {
             free_pass(n, Ki, Kj, di, dj, r, up.data(), down.data(), q.data(), &violation, &i);
-            if (violation <= tol || step == max_steps) return {step, violation};
+            if (violation <= tol || step == max_steps) return {step, violation, churn};
             Ki = p.K + i * n;
             const double pi = std::max(std::min(r[i], up[i]), down[i]);
             j = free_partner(n, Ki, q.data(), q[i], pi, r, up.data(), down.data(), i);
@@ -286,342 +295,9 @@ inline Descent decompose(const Problem& p, double* beta, double* r, double tol, 
         }
         r[i] -= p.ridge[i] * di;
         if (j != i) r[j] -= p.ridge[j] * dj;
+        churn += q[i] * di * di + q[j] * dj * dj;
         refresh(i), refresh(j);
     }
-}
-
-// ---------------------------------------------------------------------------------------------
-// Block pivoting
-
-struct Lapack {
-    void (*potrf)(char*, int*, double*, int*, int*);
-    void (*potrs)(char*, int*, int*, double*, int*, double*, int*, int*);
-    void (*pstrf)(char*, int*, double*, int*, int*, int*, double*, double*, int*);
-};
-
-// K_FF + diag(ridge) + lift 11', factored. The lift changes nothing where the sum is fixed, and
-// lets a kernel be singular in the direction of the ones.
-class FreeBlock {
-  public:
-    FreeBlock(const Problem& p, const Lapack& lapack) : p_(p), lapack_(lapack) {}
-
-    // Factors the block of the free coordinates; those that depend on the others are taken out of
-    // `free` and put into `dependent`.
-    void factor(std::vector<Index>& free, std::vector<Index>& dependent) {
-        dependent.clear();
-        lift_ = 0.0;
-        if (p_.balanced && !free.empty()) {
-            for (const Index k : free) lift_ += p_.K[k * p_.n + k] + p_.ridge[k];
-            lift_ = lift_ > 0.0 ? lift_ / static_cast<double>(free.size()) : 1.0;
-        }
-        if (try_factor(free)) return;
-        // Rank-revealing: which columns are combinations of the others?
-        int m = static_cast<int>(free.size()), rank = 0, info = 0;
-        std::vector<int> order(m);
-        std::vector<double> work(2 * static_cast<std::size_t>(m));
-        for (double stop = threshold(m); rank < m; stop *= 100.0) {
-            gather(free);
-            lapack_.pstrf(&uplo_, &m, A_.data(), &m, order.data(), &rank, &stop, work.data(), &info);
-            std::vector<Index> kept;
-            for (int i = 0; i < rank; ++i) kept.push_back(free[order[i] - 1]);
-            std::sort(kept.begin(), kept.end());
-            if (rank == m ? !try_factor(kept, false) : !try_factor(kept)) {
-                rank = 0;
-                continue;
-            }
-            for (int i = rank; i < m; ++i) dependent.push_back(free[order[i] - 1]);
-            free = kept;
-            return;
-        }
-    }
-
-    void solve(std::vector<double>& rhs, int columns) {
-        int m = size_, info = 0;
-        if (m > 0) lapack_.potrs(&uplo_, &m, &columns, A_.data(), &m, rhs.data(), &m, &info);
-    }
-
-    double lift() const { return lift_; }
-
-  private:
-    double threshold(int m) const { return 4.0 * 2.2e-16 * m * scale_; }
-
-    void gather(const std::vector<Index>& free) {
-        const std::size_t m = free.size();
-        A_.resize(m * m);
-        scale_ = 0.0;
-        for (std::size_t j = 0; j < m; ++j) {
-            const double* row = p_.K + free[j] * p_.n;
-            double* column = A_.data() + j * m;
-            for (std::size_t i = j; i < m; ++i) column[i] = row[free[i]] + lift_;
-            column[j] += p_.ridge[free[j]];
-            scale_ = std::max(scale_, column[j]);
-        }
-    }
-
-    bool try_factor(const std::vector<Index>& free, bool judge = true) {
-        gather(free);
-        int m = size_ = static_cast<int>(free.size()), info = 0;
-        if (m == 0) return true;
-        lapack_.potrf(&uplo_, &m, A_.data(), &m, &info);
-        if (info != 0) return false;
-        if (!judge) return true;
-        double smallest = HUGE_NUMBER;
-        for (std::size_t j = 0; j < free.size(); ++j) {
-            const double l = A_[j * free.size() + j];
-            smallest = std::min(smallest, l * l);
-        }
-        return smallest > threshold(m);
-    }
-
-    const Problem& p_;
-    const Lapack& lapack_;
-    char uplo_ = 'L';
-    int size_ = 0;
-    double lift_ = 0.0, scale_ = 0.0;
-    std::vector<double> A_;
-};
-
-enum class Ending { EXACT = 0, CYCLING = 1, NO_FREE = 2 };
-
-struct Pivoting {
-    int rounds;
-    Ending ending;
-    double offset;
-};
-
-// In: states, and beta for the coordinates that may have to be parked.
-// Out: states, beta, r; exact when the ending says so.
-inline Pivoting pivot(const Problem& p, const Lapack& lapack, std::int8_t* state, double* beta,
-                      double* r, double tol, int max_rounds, int patience) {
-    const Index n = p.n;
-    std::vector<double> base(p.target, p.target + n);  // target less the part of the fixed
-    std::vector<double> held(beta, beta + n);          // where a coordinate would be parked
-    std::vector<Index> rows, free, dependent;
-    std::vector<double> steps, ones, x, scores;
-    FreeBlock block(p, lapack);
-    double largest = 0.0, churn = 0.0;  // churn: what has gone into base and out again
-
-    const auto fix = [&](Index k, std::int8_t s, double value) {
-        state[k] = s;
-        beta[k] = value;
-        if (value != 0.0) rows.push_back(k), steps.push_back(value);
-    };
-    const auto release = [&](Index k) {
-        state[k] = FREE;
-        held[k] = beta[k];
-        if (beta[k] != 0.0) rows.push_back(k), steps.push_back(-beta[k]);
-        churn += p.K[k * n + k] * beta[k] * beta[k];
-        beta[k] = 0.0;
-    };
-    const auto update_base = [&] {
-        subtract_rows(p.K, n, rows.data(), steps.data(), static_cast<Index>(rows.size()), base.data());
-        for (std::size_t i = 0; i < rows.size(); ++i) base[rows[i]] -= p.ridge[rows[i]] * steps[i];
-        rows.clear(), steps.clear();
-    };
-
-    for (Index k = 0; k < n; ++k) {
-        largest = std::max(largest, p.K[k * n + k]);
-        held[k] = std::min(std::max(held[k], p.lower[k]), p.upper[k]);
-        if (state[k] == PARKED) state[k] = FREE;
-        if (state[k] == FREE)
-            beta[k] = 0.0;
-        else
-            fix(k, state[k], state[k] == AT_LOWER ? p.lower[k] : state[k] == AT_UPPER ? p.upper[k] : 0.0);
-    }
-
-    Index fewest = n + 1;
-    int waited = 0;
-    double offset = 0.0;
-    for (int round = 1; round <= max_rounds; ++round) {
-        free.clear();
-        for (Index k = 0; k < n; ++k)
-            if (state[k] == FREE) free.push_back(k);
-        block.factor(free, dependent);
-        for (const Index k : dependent) fix(k, PARKED, held[k]);
-        update_base();
-        const Index m = static_cast<Index>(free.size());
-        double fixed_sum = 0.0, fixed_size = 0.0, fixed_weight = 0.0;
-        for (Index k = 0; k < n; ++k) {
-            fixed_sum += beta[k], fixed_size += std::fabs(beta[k]);
-            fixed_weight += p.K[k * n + k] * beta[k] * beta[k];
-        }
-        std::copy(base.begin(), base.end(), r);
-        if (m == 0 && p.balanced) return {round, Ending::NO_FREE, 0.0};
-
-        // Solve; refine where the residual on the free set shows that it is needed.
-        double sum_left = p.total - fixed_sum, noise = tol, error = 0.0, weight = 0.0;
-        offset = 0.0;
-        x.assign(p.balanced ? 2 * m : m, 1.0);
-        for (Index i = 0; i < m; ++i) x[i] = base[free[i]];
-        for (int sweep = 0; sweep < 3; ++sweep) {
-            block.solve(x, p.balanced && sweep == 0 ? 2 : 1);
-            if (p.balanced) {
-                if (sweep == 0) ones.assign(x.begin() + m, x.begin() + 2 * m);
-                double sum_ones = 0.0, sum_x = 0.0;
-                for (Index i = 0; i < m; ++i) sum_ones += ones[i], sum_x += x[i];
-                const double shift = (sum_x - sum_left) / sum_ones;
-                for (Index i = 0; i < m; ++i) x[i] -= shift * ones[i];
-                offset += shift + block.lift() * sum_left;
-            }
-            subtract_rows(p.K, n, free.data(), x.data(), m, r);
-            double sum = fixed_sum, size = fixed_size;
-            weight = fixed_weight;
-            for (Index i = 0; i < m; ++i) {
-                const Index k = free[i];
-                r[k] -= p.ridge[k] * x[i];
-                beta[k] += x[i];
-                weight += p.K[k * n + k] * beta[k] * beta[k];
-                sum += beta[k], size += std::fabs(beta[k]);
-            }
-            error = 0.0;
-            for (const Index k : free) error = std::max(error, std::fabs(r[k] - offset));
-            // as asked, or the rounding error of evaluating the residual: |K_ij|^2 <= K_ii K_jj, and
-            // independent errors add in squares
-            noise = std::max(tol, 8.0 * 2.2e-16 * std::sqrt(largest * weight));
-            // at small C the sum is a difference of numbers far larger than beta: it counts too
-            sum_left = p.total - sum;
-            const bool summed = !p.balanced || std::fabs(sum_left) <= 1e-15 * size;
-            if (error <= 0.1 * noise && summed) break;
-            x.resize(m);
-            for (Index i = 0; i < m; ++i) x[i] = r[free[i]] - offset;
-        }
-
-        // Which coordinates are on the wrong side?
-        const auto wrong = [&](Index k) -> bool {
-            const double slack = r[k] - offset;
-            switch (state[k]) {
-                case FREE: return beta[k] < p.lower[k] || beta[k] > p.upper[k];
-                case AT_LOWER: return slack > noise;
-                case AT_UPPER: return slack < -noise;
-                case PARKED: return std::fabs(slack) > 4.0 * noise;
-                default: return false;
-            }
-        };
-        Index infeasible = 0;
-        for (Index k = 0; k < n; ++k) infeasible += wrong(k);
-        if (infeasible == 0 && churn > 4.0 * weight) {
-            // Values much larger than these have passed through base and left their round-off.
-            churn = 0.0;
-            base.assign(p.target, p.target + n);
-            for (Index k = 0; k < n; ++k) {
-                if (state[k] == FREE)
-                    beta[k] = 0.0;
-                else
-                    fix(k, state[k], beta[k]);
-            }
-            continue;
-        }
-        if (infeasible == 0)
-            return {round, error <= 4.0 * noise ? Ending::EXACT : Ending::CYCLING, offset};
-        if (infeasible < fewest)
-            fewest = infeasible, waited = 0;
-        else if (++waited > patience)
-            return {round, Ending::CYCLING, offset};
-
-        // Of the bounded ones only the worst are released: a crowd of newcomers overshoots.
-        scores.clear();
-        for (Index k = 0; k < n; ++k)
-            if ((state[k] == AT_LOWER || state[k] == AT_UPPER) && wrong(k))
-                scores.push_back(std::fabs(r[k] - offset));
-        double bar = 0.0;
-        const std::size_t most = static_cast<std::size_t>(std::max<Index>(8, m / 4));
-        if (scores.size() > most) {
-            std::nth_element(scores.begin(), scores.begin() + most, scores.end(), std::greater<>());
-            bar = scores[most];
-        }
-
-        for (Index k = 0; k < n; ++k) {
-            if (state[k] == ABSENT) continue;
-            const bool bad = wrong(k);
-            if (state[k] == FREE) {
-                if (bad) {
-                    const bool low = beta[k] < p.lower[k];
-                    fix(k, low ? AT_LOWER : AT_UPPER, low ? p.lower[k] : p.upper[k]);
-                } else {
-                    held[k] = beta[k];
-                    beta[k] = 0.0;
-                }
-            } else if (state[k] == PARKED) {
-                // What no other coordinate can make up for is wanted further out, or further in.
-                const bool low = r[k] < offset;
-                const double bound = low ? p.lower[k] : p.upper[k];
-                release(k);
-                if (bad && std::fabs(bound) < HUGE_NUMBER / 10) fix(k, low ? AT_LOWER : AT_UPPER, bound);
-            } else if (bad && std::fabs(r[k] - offset) >= bar) {
-                release(k);
-            }
-        }
-    }
-    return {max_rounds, Ending::CYCLING, offset};
-}
-
-// ---------------------------------------------------------------------------------------------
-// One look at every entry of a Gram matrix.
-
-struct Look {
-    int fault;  // 0 none, 1 not symmetric, 2 a 1 x 1 or 2 x 2 minor is negative, 3 not finite
-    Index i, j;
-};
-
-constexpr Index TILE = 64;
-
-// By its bits: the compiler may assume finite arithmetic.
-inline bool finite(double value) {
-    std::uint64_t bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    constexpr std::uint64_t exponent = 0x7ff0000000000000;
-    return (bits & exponent) != exponent;
-}
-
-// What is wrong with an entry u and its mirror image v; root: of the diagonal, lifted by slack.
-inline int judge(double u, double v, double root_i, double root_j, double slack, double tol) {
-    if (!(finite(u) && finite(v))) return 3;
-    if (std::fabs(u - v) > std::max(slack, tol * std::fabs(u))) return 1;
-    return std::fabs(u) > root_i * root_j ? 2 : 0;
-}
-
-// Whether all is well with the tile of rows a.. and columns b.. and its mirror image.
-SVMSELECT_CLONES inline bool sound(const double* K, Index n, const double* root, Index a, Index b,
-                                   Index rows, Index columns, double slack, double tol) {
-    double mirror[TILE * TILE];
-    for (Index c = 0; c < columns; ++c)
-        for (Index r = 0; r < rows; ++r) mirror[r * TILE + c] = K[(b + c) * n + a + r];
-    std::int64_t faults = 0;
-    for (Index r = 0; r < rows; ++r) {
-        const double* row = K + (a + r) * n + b;
-        for (Index c = 0; c < columns; ++c) {
-            const double u = row[c], v = mirror[r * TILE + c];
-            const bool skew = std::fabs(u - v) > std::max(slack, tol * std::fabs(u));
-            const bool large = std::fabs(u) > root[a + r] * root[b + c];
-            faults |= !finite(u) | !finite(v) | skew | large;
-        }
-    }
-    return faults == 0;
-}
-
-inline Look inspect(const double* K, Index n, double tol) {
-    double largest = 0.0;
-    for (Index k = 0; k < n; ++k) {
-        if (!finite(K[k * n + k])) return {3, k, k};
-        largest = std::max(largest, std::fabs(K[k * n + k]));
-    }
-    const double slack = tol * largest;
-    std::vector<double> root(n);
-    for (Index k = 0; k < n; ++k) {
-        if (K[k * n + k] < -slack) return {2, k, k};
-        root[k] = std::sqrt(K[k * n + k] + slack);
-    }
-    for (Index a = 0; a < n; a += TILE)
-        for (Index b = 0; b <= a; b += TILE) {
-            const Index rows = std::min(TILE, n - a), columns = std::min(TILE, n - b);
-            if (sound(K, n, root.data(), a, b, rows, columns, slack, tol)) continue;
-            for (Index i = a; i < a + rows; ++i)
-                for (Index j = b; j < std::min(b + columns, i + 1); ++j) {
-                    const int fault = judge(K[i * n + j], K[j * n + i], root[i], root[j], slack, tol);
-                    if (fault != 0) return {fault, i, j};
-                }
-        }
-    return {0, 0, 0};
 }
 
 }  // namespace svmselect

@@ -2,14 +2,17 @@
 
     minimise 1/2 b'(K + diag(ridge)) b - target'b,   lower <= b <= upper,   [sum(b) = total]
 
-Three methods take turns, each handing its best guess of the active sets to the next:
+Three compiled methods follow one another, each from where the last one ended:
 
-1. working-set descent (compiled) to a loose tolerance;
-2. block pivoting on the active sets (compiled), which ends with an exact answer or says it cycles;
-   then descent goes on to a tenth of the tolerance, and so forth;
-3. where descent has spent its steps, an interior-point method finds the sets.
+1. descent by working sets of two, to a loose tolerance;
+2. descent by active sets ("settling"), which ends in the optimal sets;
+3. block pivoting from these, which makes the answer exact, or says that it cycles.
 
-A warm start skips straight to 2. Cost: O(n) a step of 1, O(|F|^3 + n |F|) a round of 2.
+From a warm start the third comes first, then the second. Where the kernel matrix is so badly
+conditioned that all this fails, it is tried again from a tenth of the tolerance, and so forth; and
+where that has used up its steps, an interior-point method (or Newton's) finds the sets.
+
+Cost: O(n) a step of 1, O(n |F|) a round of 2, O(|F|^3 + n |F|) a round of 3, F the free ones.
 """
 
 from __future__ import annotations
@@ -30,7 +33,9 @@ from svmselect.types import OK, Array, IntArray, Status
 
 _FIRST_TOLERANCE, _LAST_TOLERANCE = 1e-1, 1e-13
 _PIVOT_TOLERANCE = 1e-12
-_ROUNDS, _PATIENCE = 40, 3
+_EPS = 2.2e-16
+_ROUNDS, _PATIENCE, _SHORT_PATIENCE, _SETTLING_ROUNDS = 40, 3, 1, 200
+_INFINITE = 1e299
 
 
 @cache
@@ -77,10 +82,14 @@ class BoxQP:
         return scale or 1.0
 
     def residual(self, beta: Array) -> Array:
-        """target - (K + ridge) beta, reading only the rows that count."""
-        used = np.flatnonzero(beta)
-        product = beta[used] @ self.K[used] if len(used) < len(beta) // 2 else self.K @ beta
-        return np.asarray(self.target - product - self.ridge * beta)
+        """target - (K + ridge) beta."""
+        residual = self.target.copy()
+        backend().subtract(self.K, self.ridge, beta, residual)
+        return residual
+
+    def is_clean(self, beta: Array, churn: float) -> bool:
+        """Whether a residual through which so much has gone is as good as a new one."""
+        return churn <= 4.0 * float(self.K.diagonal() @ beta**2)
 
     def arguments(self) -> tuple[Array, Array, Array, Array, Array, bool, float]:
         """Give them in the order of the compiled functions."""
@@ -108,6 +117,36 @@ class BoxSolution:
     status: Status
 
 
+@dataclass
+class _Work:
+    """A feasible point on its way down, and its residual; what it went through is its churn."""
+
+    qp: BoxQP
+    beta: Array
+    residual: Array
+    churn: float = 0.0
+
+    def descend(self, tol: float, most: int) -> int:
+        """Descend by pairs; how many steps."""
+        arguments = (*self.qp.arguments(), self.beta, self.residual)
+        steps, _, churn = backend().decompose(*arguments, tol * self.qp.scale, most)
+        self.churn += churn
+        return int(steps)
+
+    def finish(self) -> BoxSolution | None:
+        """Descend by active sets to the optimal ones, and pivot from there."""
+        arguments = (*self.qp.arguments(), self.beta, self.residual)
+        tol = _PIVOT_TOLERANCE * self.qp.scale
+        _, _, churn = backend().settle(*arguments, tol, _SETTLING_ROUNDS)
+        self.churn += churn
+        return self.pivot(_PATIENCE)
+
+    def pivot(self, patience: int) -> BoxSolution | None:
+        """Try for the exact answer from here; None, and nothing changed, where that fails."""
+        known = self.residual.copy() if self.qp.is_clean(self.beta, self.churn) else None
+        return _pivot(self.qp, _states(self.qp, self.beta), self.beta.copy(), known, patience)
+
+
 def solve_box(
     qp: BoxQP,
     states: IntArray | None = None,
@@ -120,22 +159,21 @@ def solve_box(
     """
     n = len(qp.target)
     beta = np.zeros(n) if beta is None else np.clip(beta, qp.lower, qp.upper)
-    absent = qp.lower == qp.upper
     if states is not None:
-        states = states.astype(np.int8)
-        states[absent] = ABSENT
-        states[(states == ABSENT) & ~absent] = FREE
-        if (answer := _pivot(qp, states, beta.copy())) is not None:
-            return answer
+        beta = np.where(states == AT_LOWER, qp.lower, np.where(states == AT_UPPER, qp.upper, beta))
+        beta[np.abs(beta) >= _INFINITE] = 0.0
     beta = _feasible(qp, beta)
     residual = qp.residual(beta)
-    steps_left, tol = max(50_000, n * n // 16), _FIRST_TOLERANCE
+    work = _Work(qp, beta, residual)
+    if states is not None and (answer := work.pivot(_SHORT_PATIENCE) or work.finish()) is not None:
+        return answer
+    steps_left, most, tol = max(50_000, n * n // 16), n, _FIRST_TOLERANCE
     while steps_left > 0 and tol >= _LAST_TOLERANCE:
-        steps, _ = backend().decompose(*qp.arguments(), beta, residual, tol * qp.scale, steps_left)
-        steps_left -= steps
-        if (answer := _pivot(qp, _states(qp, beta), beta.copy())) is not None:
+        steps = work.descend(tol, min(steps_left, most))
+        if (answer := work.finish()) is not None:
             return answer
-        tol *= 0.1
+        # once more, from further down
+        steps_left, most, tol = steps_left - max(steps, 1), 4 * most, 0.1 * tol
     if steps_left > 0:
         return _describe(qp, beta, OK)  # converged, whatever the sets: they differ by round-off
     if last_resort is None:
@@ -151,32 +189,47 @@ def _states(qp: BoxQP, beta: Array) -> IntArray:
 
 
 def _feasible(qp: BoxQP, beta: Array) -> Array:
-    """Move beta within the box so that its sum is right."""
-    if qp.total is None:
-        return beta
-    missing = qp.total - float(beta.sum())
+    """Move as few coordinates as will do within the box so that the sum is right."""
+    missing = 0.0 if qp.total is None else qp.total - float(beta.sum())
     if abs(missing) <= 1e-15 * float(np.abs(beta).sum()):
         return beta  # round-off: making up for it would take coordinates off their bounds
     room = qp.upper - beta if missing > 0 else beta - qp.lower
-    room = np.minimum(room, abs(missing))
-    if (available := float(room.sum())) > 0:
-        beta = beta + np.sign(missing) * room * min(1.0, abs(missing) / available)
-    return np.clip(beta, qp.lower, qp.upper)
+    # those inside share it; what they cannot take goes to one after the other of the rest
+    share = np.where((qp.lower < beta) & (beta < qp.upper), np.minimum(room, abs(missing)), 0.0)
+    share *= min(1.0, abs(missing) / (float(share.sum()) or 1.0))
+    rest = np.minimum(room - share, abs(missing))
+    before = np.cumsum(rest) - rest
+    share += np.clip(abs(missing) - float(share.sum()) - before, 0.0, rest)
+    return np.asarray(np.clip(beta + np.sign(missing) * share, qp.lower, qp.upper))
 
 
-def _pivot(qp: BoxQP, states: IntArray, beta: Array) -> BoxSolution | None:
+def _pivot(
+    qp: BoxQP,
+    states: IntArray,
+    beta: Array,
+    residual: Array | None = None,
+    patience: int = _PATIENCE,
+) -> BoxSolution | None:
     """Try block pivoting from these sets; None where it does not end with an exact answer."""
-    answer = _pivot_once(qp, states, beta)
+    answer = _pivot_once(qp, states, beta, residual, patience)
     if answer is None or not np.any(answer.states == PARKED):
         return answer
     settled = _pivot_once(qp, *_settled(qp, answer.states, answer.beta))
     return answer if settled is None or np.any(settled.states == PARKED) else settled
 
 
-def _pivot_once(qp: BoxQP, states: IntArray, beta: Array) -> BoxSolution | None:
-    residual = np.empty_like(beta)
+def _pivot_once(
+    qp: BoxQP,
+    states: IntArray,
+    beta: Array,
+    residual: Array | None = None,
+    patience: int = _PATIENCE,
+) -> BoxSolution | None:
+    """As ``_pivot``; in place. ``residual`` is that of beta, where it is known."""
+    known = residual is not None
+    residual = np.empty_like(beta) if residual is None else residual
     tol = _PIVOT_TOLERANCE * qp.scale
-    arguments = (*qp.arguments(), states, beta, residual, tol, _ROUNDS, _PATIENCE)
+    arguments = (*qp.arguments(), states, beta, residual, known, tol, _ROUNDS, patience)
     _, ending, offset = backend().pivot(*arguments)
     if ending == NO_FREE:
         return _without_free(qp, states, beta, residual, tol)
@@ -217,7 +270,7 @@ def _without_free(
         return None
     # r <= offset at the lower bound, r >= offset at the upper
     floor, ceiling = int(low[np.argmax(residual[low])]), int(high[np.argmin(residual[high])])
-    noise = 8.0 * 2.2e-16 * np.sqrt(qp.K.diagonal().max() * (qp.K.diagonal() @ beta**2))
+    noise = 8.0 * _EPS * np.sqrt(qp.K.diagonal().max() * (qp.K.diagonal() @ beta**2))
     if residual[floor] - residual[ceiling] > max(tol, noise):
         return None
     offset = 0.5 * float(residual[floor] + residual[ceiling])

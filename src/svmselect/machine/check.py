@@ -1,7 +1,7 @@
 """What a machine demands of its arguments; each error says what, where and what to do.
 
 Whether K is positive semi-definite is judged without O(n^3) work: every 2 x 2 minor, and a Cholesky
-factorisation of a principal block of at most 200 rows spread over the matrix.
+factorisation of a principal block of at most 128 rows spread over the matrix.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from svmselect.machine.box_qp import backend
 from svmselect.types import Array
 
 _TOLERANCE = 1e-8
-_SAMPLE = 200
+_SAMPLE = 128
 _LARGEST = 1e100  # of K and of C w: squares and products of these must be numbers
 
 

@@ -1,4 +1,4 @@
-// The Python face of box_qp.hpp. Arrays are checked by nanobind (type, contiguity) and here
+// The Python face of the headers beside it. Arrays are checked by nanobind (type, contiguity) and here
 // (lengths); the interpreter lock is released while the loops run.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -6,6 +6,9 @@
 #include <stdexcept>
 
 #include "box_qp.hpp"
+#include "inspect.hpp"
+#include "pivoting.hpp"
+#include "settling.hpp"
 
 namespace nb = nanobind;
 using namespace svmselect;
@@ -49,6 +52,15 @@ NB_MODULE(_native, m) {
         },
         "Take the addresses of dpotrf, dpotrs and dpstrf from SciPy's capsules.");
     m.def(
+        "subtract",
+        [](Matrix K, Vector ridge, Vector beta, Output residual) {
+            same_length(K, ridge, beta, residual);
+            nb::gil_scoped_release unlocked;
+            subtract(K.data(), static_cast<Index>(K.shape(0)), ridge.data(), beta.data(),
+                     residual.data());
+        },
+        "residual -= (K + diag(ridge)) beta, reading the rows that count.");
+    m.def(
         "decompose",
         [](Matrix K, Vector ridge, Vector target, Vector lower, Vector upper, bool balanced,
            double total, Output beta, Output residual, double tol, long max_steps) {
@@ -59,26 +71,41 @@ NB_MODULE(_native, m) {
                 nb::gil_scoped_release unlocked;
                 d = decompose(p, beta.data(), residual.data(), tol, max_steps);
             }
-            return nb::make_tuple(d.steps, d.violation);
+            return nb::make_tuple(d.steps, d.violation, d.churn);
         },
-        "Working-set descent, in place on beta and residual; (steps, violation).");
+        "Working-set descent, in place on beta and residual; (steps, violation, churn).");
     m.def(
         "pivot",
         [](Matrix K, Vector ridge, Vector target, Vector lower, Vector upper, bool balanced,
-           double total, States states, Output beta, Output residual, double tol, int max_rounds,
-           int patience) {
+           double total, States states, Output beta, Output residual, bool known, double tol,
+           int max_rounds, int patience) {
             const Problem p = problem(K, ridge, target, lower, upper, balanced, total);
             if (lapack.potrf == nullptr) throw std::runtime_error("use_lapack() was not called");
             same_length(K, states, beta, residual);
             Pivoting d;
             {
                 nb::gil_scoped_release unlocked;
-                d = pivot(p, lapack, states.data(), beta.data(), residual.data(), tol, max_rounds,
-                          patience);
+                d = pivot(p, lapack, states.data(), beta.data(), residual.data(), known, tol,
+                          max_rounds, patience);
             }
             return nb::make_tuple(d.rounds, static_cast<int>(d.ending), d.offset);
         },
         "Block pivoting, in place on states, beta and residual; (rounds, ending, offset).");
+    m.def(
+        "settle",
+        [](Matrix K, Vector ridge, Vector target, Vector lower, Vector upper, bool balanced,
+           double total, Output beta, Output residual, double tol, int max_rounds) {
+            const Problem p = problem(K, ridge, target, lower, upper, balanced, total);
+            if (lapack.potrf == nullptr) throw std::runtime_error("use_lapack() was not called");
+            same_length(K, beta, residual);
+            Settling d;
+            {
+                nb::gil_scoped_release unlocked;
+                d = settle(p, lapack, beta.data(), residual.data(), tol, max_rounds);
+            }
+            return nb::make_tuple(d.rounds, d.settled, d.churn);
+        },
+        "Active-set descent, in place on beta and residual; (rounds, whether settled, churn).");
     m.def(
         "inspect",
         [](Matrix K, double tol) {

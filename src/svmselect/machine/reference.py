@@ -14,6 +14,11 @@ EXACT, CYCLING, NO_FREE = 0, 1, 2
 _EPS = 2.2e-16
 
 
+def subtract(K: Array, ridge: Array, beta: Array, residual: Array) -> None:
+    """Take (K + diag(ridge)) beta from the residual, in place."""
+    residual -= K @ beta + ridge * beta
+
+
 def decompose(
     K: Array,
     ridge: Array,
@@ -26,9 +31,9 @@ def decompose(
     residual: Array,
     tol: float,
     max_steps: int,
-) -> tuple[int, float]:
-    """Descend by working sets of two, in place on beta and residual; (steps, violation)."""
-    r = residual
+) -> tuple[int, float, float]:
+    """Descend by working sets of two, in place on beta and residual; (steps, violation, churn)."""
+    r, churn = residual, 0.0
     q = K.diagonal() + ridge
     tiny = max(1e-14 * q.max(initial=0.0), 1e-140)  # its square must not vanish
     q = np.maximum(q, tiny)
@@ -77,7 +82,8 @@ def decompose(
         r -= di * K[i] + dj * K[j]
         r[i] -= ridge[i] * di
         r[j] -= ridge[j] * dj
-    return step, violation
+        churn += q[i] * di * di + q[j] * dj * dj
+    return step, violation, churn
 
 
 def _two_step(
@@ -140,6 +146,7 @@ def pivot(
     states: IntArray,
     beta: Array,
     residual: Array,
+    known: bool,  # noqa: ARG001 (whether residual is that of beta; here it is always computed)
     tol: float,
     max_rounds: int,
     patience: int,
@@ -167,7 +174,8 @@ def pivot(
         residual[:] = target - K @ beta - ridge * beta
         if balanced and not len(free):
             return turn, NO_FREE, 0.0
-        offset, error = 0.0, 0.0
+        # the mean is left to the offset: alpha may be far smaller than 1 / K
+        offset, error = float(residual[free].mean()) if balanced else 0.0, 0.0
         sum_left = total - fixed.sum()
         ones = cho_solve((L, True), np.ones(len(free))) if len(free) else np.empty(0)
         for _ in range(3):
@@ -226,6 +234,153 @@ def _exchange(
     low |= parked & wrong & (slack < 0) & (np.abs(lower) < HUGE_NUMBER / 10)
     high |= parked & wrong & (slack > 0) & (np.abs(upper) < HUGE_NUMBER / 10)
     states[low], states[high] = AT_LOWER, AT_UPPER
+
+
+def settle(
+    K: Array,
+    ridge: Array,
+    target: Array,  # noqa: ARG001 (it is in the residual)
+    lower: Array,
+    upper: Array,
+    balanced: bool,
+    total: float,  # noqa: ARG001 (every step keeps the sum)
+    beta: Array,
+    residual: Array,
+    tol: float,
+    max_rounds: int,
+) -> tuple[int, bool, float]:
+    """Descend by active sets, in place on beta and residual; (rounds, settled, churn)."""
+    diagonal = K.diagonal()
+    lift = (float((diagonal + ridge).mean()) or 1.0) if balanced else 0.0
+    A = K + lift
+    A.flat[:: len(A) + 1] += ridge
+    before, r = beta.copy(), residual
+    free: list[int] = []
+    for k in np.flatnonzero((lower < beta) & (beta < upper)):
+        _enter(int(k), A, r - (A - lift) @ (beta - before), lower, upper, balanced, beta, free)
+    crowd, churn = True, 0.0
+    for turn in range(1, max_rounds + 1):
+        r -= (A - lift) @ (beta - before)
+        churn += float(diagonal @ (beta - before) ** 2)
+        before = beta.copy()
+        offset, travelled = _minimise(A, r[free], lower, upper, balanced, beta, free)
+        step = beta - before
+        r -= (A - lift) @ step
+        churn += float(diagonal @ step**2)
+        before = beta.copy()
+        noise = max(tol, 8.0 * _EPS * np.sqrt(diagonal.max() * (diagonal @ beta**2)))
+        if balanced and not free:
+            most = r[beta < upper].max(initial=-np.inf)
+            least = r[beta > lower].min(initial=np.inf)
+            if most <= least + noise:
+                return turn, True, churn
+            offset = 0.5 * float(most + least)
+        pull = r - offset
+        leaves = ((pull > noise) & (beta < upper)) | ((pull < -noise) & (beta > lower))
+        leaves[free] = False
+        wanted = np.flatnonzero(leaves)
+        if not len(wanted):
+            return turn, True, churn
+        # a crowd may block its own way; one alone (two, where none is free) always gets on
+        crowd = travelled > 0.0 or turn == 1 or not crowd
+        count = max(8, len(free) // 4) if crowd else 2 if balanced and not free else 1
+        for k in wanted[np.argsort(-np.abs(pull[wanted]), kind="stable")][:count]:
+            if k not in free:
+                moved = r - (A - lift) @ (beta - before)
+                _enter(int(k), A, moved, lower, upper, balanced, beta, free)
+    r -= (A - lift) @ (beta - before)
+    return max_rounds, False, churn
+
+
+def _direction(
+    A: Array, free: list[int], rhs: Array, balanced: bool, total: float
+) -> tuple[Array, float]:
+    """Solve on the free block, with the sum of the answer given where it is fixed."""
+    if not free:
+        return np.empty(0), 0.0
+    L = lapack.dpotrf(A[np.ix_(free, free)], lower=1)[0]
+    x = cho_solve((L, True), rhs)
+    if not balanced:
+        return x, 0.0
+    ones = cho_solve((L, True), np.ones(len(free)))
+    shift = float((x.sum() - total) / ones.sum())
+    return x - shift * ones, shift
+
+
+def _first_met(
+    x: Array, reach: float, lower: Array, upper: Array, beta: Array, free: list[int]
+) -> tuple[float, int]:
+    """How far along until a free coordinate meets a bound; which, or -1."""
+    room = np.abs(np.where(x > 0, upper[free], lower[free]) - beta[free])
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        reaches = np.where(x != 0, room / np.abs(x), np.inf)
+    met = int(np.argmin(reaches)) if len(x) else -1
+    return (float(reaches[met]), met) if len(x) and reaches[met] < reach else (reach, -1)
+
+
+def _travel(
+    x: Array, reach: float, met: int, lower: Array, upper: Array, beta: Array, free: list[int]
+) -> None:
+    beta[free] += reach * x
+    if met >= 0:
+        k = free.pop(met)
+        beta[k] = upper[k] if x[met] > 0 else lower[k]
+
+
+def _minimise(
+    A: Array,
+    slack: Array,
+    lower: Array,
+    upper: Array,
+    balanced: bool,
+    beta: Array,
+    free: list[int],
+) -> tuple[float, float]:
+    """Go to the minimum over the free coordinates, giving up each that meets a bound."""
+    offset = travelled = 0.0
+    while free:
+        mean = float(slack.mean()) if balanced else 0.0
+        x, shift = _direction(A, free, slack - mean, balanced, 0.0)
+        offset = mean + shift
+        reach, met = _first_met(x, 1.0, lower, upper, beta, free)
+        slack = slack + reach * (offset - slack)
+        travelled = max(travelled, reach * float(np.abs(x).max()))
+        _travel(x, reach, met, lower, upper, beta, free)
+        if met < 0:
+            break
+        slack = np.delete(slack, met)
+    return offset, travelled
+
+
+def _enter(
+    k: int,
+    A: Array,
+    r: Array,
+    lower: Array,
+    upper: Array,
+    balanced: bool,
+    beta: Array,
+    free: list[int],
+) -> None:
+    """Let k in among the free ones; where it depends on them it slides downhill to a bound."""
+    while True:
+        more = [*free, k]
+        L, info = lapack.dpotrf(A[np.ix_(more, more)], lower=1)
+        if info == 0 and L[-1, -1] ** 2 > 4.0 * _EPS * len(more) * A[k, k]:
+            free.append(k)
+            return
+        x, _ = _direction(A, free, -A[free, k], balanced, -1.0)
+        sign = -1.0 if r[k] + x @ r[free] < 0 else 1.0
+        x = sign * x
+        room = upper[k] - beta[k] if sign > 0 else beta[k] - lower[k]
+        reach, met = _first_met(x, float(room), lower, upper, beta, free)
+        if reach > HUGE_NUMBER / 10:
+            return
+        _travel(x, reach, met, lower, upper, beta, free)
+        if met < 0:
+            beta[k] = upper[k] if sign > 0 else lower[k]
+            return
+        beta[k] += sign * reach
 
 
 def inspect(K: Array, tol: float) -> tuple[int, int, int]:

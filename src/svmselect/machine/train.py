@@ -114,10 +114,11 @@ def _train_hinge(
     if loss == "hinge" and not len(at_bound):
         # A hard margin: at large C a margin of 1 - 1e-16 costs more than the whole norm, so the
         # free margins are rounded up to one.
+        f = y - qp.residual(beta) + b  # nor may it carry what larger values left behind
         size = np.sqrt(K.diagonal())
         noise = 4e-16 * (1.0 + float(size.max() * np.sqrt((size * beta) @ (size * beta))))
         short = float(np.max(1.0 - y[inside] * f[inside], initial=0.0))
-        up = 1.0 + min(noise, 1e-9) + 2.0 * min(short, 1e-10)
+        up = 1.0 + min(noise, 1e-10) + 2.0 * min(short, 1e-10)
         beta, b, f = np.clip(beta * up, lower, upper), b * up, f * up
     return describe(K, y, weights, C, loss, fit_intercept, beta, b, f, *sets, s.status)
 

@@ -1,0 +1,346 @@
+// Primal active-set descent for the program in box_qp.hpp: what leads to the optimal sets where
+// block pivoting cycles. The objective falls with every step, so it cannot.
+//
+// A round minimises over the free coordinates, giving up each that meets a bound on the way, and
+// then frees those at a bound that want to leave it most. The factor of the free block follows each
+// change in O(|F|^2); O(n |F|) a round besides.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "box_qp.hpp"
+#include "pivoting.hpp"
+
+namespace svmselect {
+
+// The lower Cholesky factor of K_FF + diag(ridge) + lift 11', by rows, for a set F that changes.
+class MovingFactor {
+  public:
+    MovingFactor(const Problem& p, double lift) : p_(p), lift_(lift) {}
+
+    const std::vector<Index>& members() const { return members_; }
+    Index size() const { return static_cast<Index>(members_.size()); }
+
+    // All at once; false where the block is singular to working precision.
+    bool reset(const Lapack& lapack, std::vector<Index> members) {
+        members_ = std::move(members);
+        int m = static_cast<int>(size()), info = 0;
+        width_ = std::max<Index>(2 * m, 64);
+        L_.assign(static_cast<std::size_t>(width_ * width_), 0.0);
+        if (m == 0) return true;
+        for (Index i = 0; i < m; ++i)
+            for (Index j = 0; j <= i; ++j) row(i)[j] = entry(members_[i], members_[j]);
+        // by columns this is the upper triangle, and its factor U = L'
+        char uplo = 'U';
+        int stride = static_cast<int>(width_);
+        lapack.potrf(&uplo, &m, L_.data(), &stride, &info);
+        if (info != 0) return false;
+        for (Index i = 0; i < m; ++i)
+            if (!clear(row(i)[i] * row(i)[i], members_[i])) return false;
+        return true;
+    }
+
+    // One more; false, and nothing done, where it depends on the others.
+    bool append(Index k) {
+        const Index m = size();
+        if (m == width_) widen();
+        double* last = row(m);
+        for (Index j = 0; j < m; ++j) last[j] = entry(k, members_[j]);
+        double rest = entry(k, k);
+        for (Index j = 0; j < m; ++j) {
+            last[j] = (last[j] - dot(row(j), last, j)) / row(j)[j];
+            rest -= last[j] * last[j];
+        }
+        if (!clear(rest, k)) return false;
+        last[m] = std::sqrt(rest);
+        members_.push_back(k);
+        return true;
+    }
+
+    // One less: rotations of neighbouring columns make the rows below triangular again.
+    void remove(Index at) {
+        const Index m = size();
+        std::vector<double> cosines, sines;
+        for (Index i = at + 1; i < m; ++i) {
+            double *from = row(i), *to = row(i - 1);
+            for (Index j = at; j + 1 < i; ++j) {
+                const double c = cosines[j - at], s = sines[j - at], a = from[j], b = from[j + 1];
+                from[j] = c * a + s * b, from[j + 1] = c * b - s * a;
+            }
+            const double a = from[i - 1], b = from[i], length = std::hypot(a, b);
+            cosines.push_back(a / length), sines.push_back(b / length);
+            std::copy(from, from + i - 1, to);
+            to[i - 1] = length;
+        }
+        members_.erase(members_.begin() + at);
+    }
+
+    // Both columns at once, in place: x = A^-1 x, y = A^-1 y.
+    void solve(double* x, double* y) {
+        const Index m = size();
+        for (Index i = 0; i < m; ++i) {
+            x[i] = (x[i] - dot(row(i), x, i)) / row(i)[i];
+            y[i] = (y[i] - dot(row(i), y, i)) / row(i)[i];
+        }
+        for (Index i = m - 1; i >= 0; --i) {
+            const double *l = row(i), a = x[i] /= l[i], b = y[i] /= l[i];
+            for (Index j = 0; j < i; ++j) x[j] -= a * l[j], y[j] -= b * l[j];
+        }
+    }
+
+    // Of the matrix that is factored.
+    double entry(Index i, Index j) const {
+        return p_.K[i * p_.n + j] + lift_ + (i == j ? p_.ridge[i] : 0.0);
+    }
+
+  private:
+    double* row(Index i) { return L_.data() + i * width_; }
+
+    bool clear(double pivot, Index k) const {
+        return pivot > 4.0 * 2.2e-16 * static_cast<double>(size() + 1) * entry(k, k);
+    }
+
+    static double dot(const double* a, const double* b, Index m) {
+        double sums[4] = {0.0, 0.0, 0.0, 0.0};
+        Index j = 0;
+        for (; j + 3 < m; j += 4)
+            for (Index k = 0; k < 4; ++k) sums[k] += a[j + k] * b[j + k];
+        for (; j < m; ++j) sums[0] += a[j] * b[j];
+        return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    }
+
+    void widen() {
+        const Index wide = 2 * width_;
+        std::vector<double> L(static_cast<std::size_t>(wide * wide), 0.0);
+        for (Index i = 0; i < size(); ++i) std::copy(row(i), row(i) + i + 1, L.data() + i * wide);
+        L_.swap(L);
+        width_ = wide;
+    }
+
+    const Problem& p_;
+    double lift_;
+    Index width_ = 0;
+    std::vector<Index> members_;
+    std::vector<double> L_;
+};
+
+struct Settling {
+    int rounds;
+    bool settled;  // whether no coordinate is left that wants to move
+    double churn;  // sum of K_kk step_k^2: what went through the residual
+};
+
+class Settler {
+  public:
+    Settler(const Problem& p, const Lapack& lapack, double* beta, double* r)
+        : p_(p), beta_(beta), r_(r), factor_(p, lift(p)), free_(p.n, 0) {
+        for (Index k = 0; k < p.n; ++k) largest_ = std::max(largest_, p.K[k * p.n + k]);
+        std::vector<Index> inside;
+        for (Index k = 0; k < p.n; ++k)
+            if (p.lower[k] < beta[k] && beta[k] < p.upper[k]) inside.push_back(k);
+        if (factor_.reset(lapack, inside)) {
+            for (const Index k : inside) free_[k] = 1;
+        } else {
+            factor_.reset(lapack, {});
+            for (const Index k : inside) enter(k);
+            apply();
+        }
+    }
+
+    Settling run(double tol, int max_rounds) {
+        bool crowd = true;
+        for (int round = 1; round <= max_rounds; ++round) {
+            const double travelled = minimise();
+            apply();
+            if (!find_wanted(std::max(tol, noise()))) return {round, true, churn_};
+            // A crowd may block its own way; one alone (two, where none is free) always gets on.
+            crowd = travelled > 0.0 || round == 1 || !crowd;
+            const Index m = factor_.size();
+            const Index most = crowd ? std::max<Index>(8, m / 4) : p_.balanced && m == 0 ? 2 : 1;
+            const auto end = wanted_.begin() + std::min<std::ptrdiff_t>(most, wanted_.size());
+            std::partial_sort(wanted_.begin(), end, wanted_.end(), std::greater<>());
+            for (auto it = wanted_.begin(); it != end; ++it)
+                if (!free_[it->second]) enter(it->second);
+        }
+        return {max_rounds, false, churn_};
+    }
+
+  private:
+    static double lift(const Problem& p) {
+        double sum = 0.0;
+        for (Index k = 0; k < p.n && p.balanced; ++k) sum += p.K[k * p.n + k] + p.ridge[k];
+        return !p.balanced ? 0.0 : sum > 0.0 ? sum / static_cast<double>(p.n) : 1.0;
+    }
+
+    // Rounding error of the residual: |K_ij|^2 <= K_ii K_jj, and independent errors add in squares.
+    double noise() const {
+        double weight = 0.0;
+        for (Index k = 0; k < p_.n; ++k) weight += p_.K[k * p_.n + k] * beta_[k] * beta_[k];
+        return 8.0 * 2.2e-16 * std::sqrt(largest_ * weight);
+    }
+
+    // beta_k := value; the residual of everything follows in apply().
+    void place(Index k, double value) {
+        moved_.push_back(k), steps_.push_back(value - beta_[k]);
+        beta_[k] = value;
+    }
+
+    void apply() {
+        // a coordinate may have moved more than once
+        order_.resize(moved_.size());
+        std::iota(order_.begin(), order_.end(), std::size_t{0});
+        std::sort(order_.begin(), order_.end(),
+                  [&](std::size_t a, std::size_t b) { return moved_[a] < moved_[b]; });
+        rows_.clear(), sums_.clear();
+        for (const std::size_t i : order_) {
+            if (rows_.empty() || rows_.back() != moved_[i]) rows_.push_back(moved_[i]), sums_.push_back(0.0);
+            sums_.back() += steps_[i];
+        }
+        subtract_rows(p_.K, p_.n, rows_.data(), sums_.data(), static_cast<Index>(rows_.size()), r_);
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
+            r_[rows_[i]] -= p_.ridge[rows_[i]] * sums_[i];
+            churn_ += p_.K[rows_[i] * p_.n + rows_[i]] * sums_[i] * sums_[i];
+        }
+        moved_.clear(), steps_.clear();
+    }
+
+    // The residual of k with what has moved since apply().
+    double residual(Index k) const {
+        double value = r_[k];
+        for (std::size_t i = 0; i < moved_.size(); ++i)
+            value -= steps_[i] * (p_.K[k * p_.n + moved_[i]] + (moved_[i] == k ? p_.ridge[k] : 0.0));
+        return value;
+    }
+
+    // (u, shift): A u + shift 1 = u on the free block, with sum(u) = sum where that is fixed.
+    double bordered_solve(std::vector<double>& u, double sum) {
+        const Index m = factor_.size();
+        ones_.assign(m, 1.0);
+        factor_.solve(u.data(), ones_.data());
+        if (!p_.balanced) return 0.0;
+        double sum_u = 0.0, sum_ones = 0.0;
+        for (Index i = 0; i < m; ++i) sum_u += u[i], sum_ones += ones_[i];
+        const double shift = (sum_u - sum) / sum_ones;
+        for (Index i = 0; i < m; ++i) u[i] -= shift * ones_[i];
+        return shift;
+    }
+
+    // How far along (from 0 to `reach`) until a free coordinate meets a bound; which, or -1.
+    Index first_met(const std::vector<double>& x, double* reach) const {
+        Index met = -1;
+        for (Index i = 0; i < factor_.size(); ++i) {
+            const Index k = factor_.members()[i];
+            const double room = std::fabs((x[i] > 0.0 ? p_.upper[k] : p_.lower[k]) - beta_[k]);
+            if (room < *reach * std::fabs(x[i])) *reach = room / std::fabs(x[i]), met = i;
+        }
+        return met;
+    }
+
+    void travel(const std::vector<double>& x, double reach, Index met) {
+        for (Index i = 0; i < factor_.size(); ++i) {
+            const Index k = factor_.members()[i];
+            const double value = beta_[k] + reach * x[i];
+            place(k, i != met ? value : x[i] > 0.0 ? p_.upper[k] : p_.lower[k]);
+        }
+        if (met >= 0) {
+            free_[factor_.members()[met]] = 0;
+            factor_.remove(met);
+        }
+    }
+
+    // To the minimum over the free coordinates, giving up each that meets a bound on the way.
+    double minimise() {
+        double travelled = 0.0;
+        slack_.clear();
+        for (const Index k : factor_.members()) slack_.push_back(r_[k]);
+        offset_ = 0.0;
+        while (factor_.size() > 0) {
+            // less their mean, which only the offset sees: alpha may be far smaller than 1 / K
+            const double mean = p_.balanced ? std::accumulate(slack_.begin(), slack_.end(), 0.0) /
+                                                  static_cast<double>(slack_.size())
+                                            : 0.0;
+            x_.clear();
+            for (const double s : slack_) x_.push_back(s - mean);
+            offset_ = mean + bordered_solve(x_, 0.0);
+            double reach = 1.0;
+            const Index met = first_met(x_, &reach);
+            for (Index i = 0; i < factor_.size(); ++i) {
+                slack_[i] += reach * (offset_ - slack_[i]);
+                travelled = std::max(travelled, reach * std::fabs(x_[i]));
+            }
+            travel(x_, reach, met);
+            if (met < 0) break;
+            slack_.erase(slack_.begin() + met);
+        }
+        return travelled;
+    }
+
+    // Let k in among the free ones. Where its column depends on theirs it slides along the null
+    // direction, downhill, until it or one of them meets a bound.
+    void enter(Index k) {
+        while (!factor_.append(k)) {
+            const Index m = factor_.size();
+            x_.clear();
+            for (const Index j : factor_.members()) x_.push_back(-factor_.entry(k, j));
+            bordered_solve(x_, -1.0);
+            double slope = residual(k);
+            for (Index i = 0; i < m; ++i) slope += x_[i] * residual(factor_.members()[i]);
+            const double sign = slope < 0.0 ? -1.0 : 1.0;
+            for (double& v : x_) v *= sign;
+            const double room = sign > 0.0 ? p_.upper[k] - beta_[k] : beta_[k] - p_.lower[k];
+            double reach = room;
+            const Index met = first_met(x_, &reach);
+            if (reach > HUGE_NUMBER / 10) return;
+            travel(x_, reach, met);
+            place(k, met < 0 ? (sign > 0.0 ? p_.upper[k] : p_.lower[k]) : beta_[k] + sign * reach);
+            if (met < 0) return;
+        }
+        free_[k] = 1;
+    }
+
+    // Who wants to leave a bound, and how much? False if nobody does.
+    bool find_wanted(double tol) {
+        const Index n = p_.n;
+        if (p_.balanced && factor_.size() == 0) {
+            double most = -HUGE_NUMBER, least = HUGE_NUMBER;
+            for (Index k = 0; k < n; ++k) {
+                if (beta_[k] < p_.upper[k]) most = std::max(most, r_[k]);
+                if (beta_[k] > p_.lower[k]) least = std::min(least, r_[k]);
+            }
+            if (most <= least + tol) return false;
+            offset_ = 0.5 * (most + least);
+        }
+        wanted_.clear();
+        for (Index k = 0; k < n; ++k) {
+            const double pull = r_[k] - offset_;
+            const bool leaves =
+                (pull > tol && beta_[k] < p_.upper[k]) || (pull < -tol && beta_[k] > p_.lower[k]);
+            if (leaves && !free_[k]) wanted_.emplace_back(std::fabs(pull), k);
+        }
+        return !wanted_.empty();
+    }
+
+    const Problem& p_;
+    double *beta_, *r_;
+    MovingFactor factor_;
+    std::vector<std::int8_t> free_;  // whether in the factor
+    double largest_ = 0.0, churn_ = 0.0, offset_ = 0.0;
+    std::vector<Index> moved_, rows_;
+    std::vector<double> steps_, sums_, slack_, x_, ones_;
+    std::vector<std::size_t> order_;
+    std::vector<std::pair<double, Index>> wanted_;
+};
+
+// In: beta within its bounds and of the right sum, r its residual. Out: both, further down.
+inline Settling settle(const Problem& p, const Lapack& lapack, double* beta, double* r, double tol,
+                       int max_rounds) {
+    return Settler(p, lapack, beta, r).run(tol, max_rounds);
+}
+
+}  // namespace svmselect
