@@ -97,6 +97,8 @@ def propagate(
     gradient: bool = True,
 ) -> EP:
     """``expectation_propagation`` for arguments that are known to be sound."""
+    if start is not None and len(start.dual) != len(y):
+        start = None  # of other points: no help here
     backend = get_backend(device)
     marks = None if rank is None else Landmarks.choose(K, rank)
     prior: Prior
