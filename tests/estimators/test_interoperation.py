@@ -60,8 +60,8 @@ def test_pandas_names_are_kept(model):
 
 
 def test_polars_names_are_kept(model):
-    if NEWER < (1, 7):
-        pytest.skip("needs a newer scikit-learn (1.7) for the names of polars' frames")
+    if NEWER < (1, 9):
+        pytest.skip("needs a newer scikit-learn (1.9) for the names of polars' frames")
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame(dict(zip("abcd", X.T, strict=True)))
     fitted = AutoSVC(random_state=0).fit(frame, polars.Series(y))

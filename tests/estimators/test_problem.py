@@ -139,9 +139,11 @@ def test_splitters_get_the_rows_and_the_groups():
     made = problem(groups=groups, cv=GroupKFold(5))
     fold = made.splits.test.argmax(axis=1)
     assert len({(f, g) for f, g in zip(fold, groups[made.first], strict=True)}) == 5
-    assert made.splits.partition
-    assert not problem(cv=ShuffleSplit(3, test_size=0.3, random_state=0)).splits.partition
-    assert problem(cv=StratifiedKFold(3)).splits.partition
+    assert made.splits.complete
+    assert problem(cv=ShuffleSplit(3, test_size=0.3, random_state=0)).splits.complete
+    small = ShuffleSplit(3, test_size=0.3, train_size=0.5, random_state=0)
+    assert not problem(cv=small).splits.complete
+    assert problem(cv=StratifiedKFold(3)).splits.complete
 
 
 def test_fewer_rows_or_groups_than_folds():

@@ -70,8 +70,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         if groups is not None:
             members = column_or_1d(groups)
             check_consistent_length(X, members)
-        given = {"sample_weight": sample_weight, "groups": groups}
-        metadata = {name: value for name, value in given.items() if value is not None} or None
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         report = Reporter(self, X, y, metadata, self.verbose)
         rows = _dense(X)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -147,6 +146,8 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             "messages": [*chosen.messages, *problem.messages],
             "folds": int(problem.splits.test.shape[1]),
             "folded": chosen.folded,
+            "error": list(chosen.error),
+            "coupled": chosen.coupled,
             "standardised": standardises(self),
             "members": np.bincount(problem.codes, problem.counts, k).tolist(),
             "spread": [sigmoid.spread for sigmoid in chosen.sigmoids],

@@ -9,7 +9,14 @@ from itertools import combinations
 import numpy as np
 
 from svmselect.auto import Pair
-from svmselect.fitting.machines import Machines, Sigmoid, train_pair, upright
+from svmselect.auto.trainers import Expansion
+from svmselect.fitting.machines import (
+    Machines,
+    Sigmoid,
+    class_probabilities,
+    train_pair,
+    upright,
+)
 from svmselect.fitting.problem import Problem
 from svmselect.kernels import Kernel
 from svmselect.machine.train import train
@@ -36,7 +43,9 @@ class Chosen:
     """A setting, a sigmoid a pair, and how they were found.
 
     ``value`` is that of ``criterion``, ``folded`` whether it looked at the folds; ``share`` is the
-    factor from the C of the records to that of the setting.
+    factor from the C of the records to that of the setting. ``error`` is that of held-out rows,
+    with its standard error; of pairs, where there are several, unless ``coupled``. ``machines`` are
+    there if they are trained already.
     """
 
     setting: Setting
@@ -46,7 +55,10 @@ class Chosen:
     folded: bool
     records: tuple[Record, ...]
     messages: tuple[str, ...]
+    error: tuple[float, float]
+    coupled: bool = True
     share: float = 1.0
+    machines: tuple[Expansion, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +88,20 @@ class HeldOut:
             fit = sigmoid_likelihood(f, y, w, "platt")
             fitted.append(upright(fit.slope, fit.offset, f, y, w))
         return tuple(fitted)
+
+    def error(self, problem: Problem, sigmoids: Sequence[Sigmoid]) -> tuple[float, float]:
+        """The share of held-out rows whose most probable class is wrong, and its standard error."""
+        p = self.probabilities(sigmoids, len(problem.classes))
+        weights = problem.counts[self.rows]
+        wrong = p.argmax(axis=1) != problem.codes[self.rows]
+        error = float(weights @ wrong / weights.sum())
+        return error, float(np.sqrt(error * (1.0 - error) / problem.counts.sum()))
+
+    def probabilities(self, sigmoids: Sequence[Sigmoid], k: int) -> Array:
+        """Class probabilities of the held-out rows, by these sigmoids."""
+        shifts = np.array([sigmoid.shift for sigmoid in sigmoids])
+        slopes = np.array([sigmoid.slope for sigmoid in sigmoids])
+        return class_probabilities(self.decisions + shifts, slopes, k)
 
 
 def hold_out(problem: Problem, pairs: Sequence[Pair], setting: Setting, loss: str) -> HeldOut:
@@ -110,12 +136,17 @@ def fitted_machines(
     """Train the final machines; also which rows are support vectors, sorted by class."""
     setting = chosen.setting
     coefficients = np.zeros((len(problem), len(pairs)))
-    intercepts = np.empty(len(pairs))
+    intercepts = np.array([sigmoid.shift for sigmoid in chosen.sigmoids])
     for p, pair in enumerate(pairs):
+        if chosen.machines:
+            trained = chosen.machines[p]
+            coefficients[trained.rows, p] = trained.coefficients
+            intercepts[p] += trained.intercept
+            continue
         C, kernel = setting.of(p)
         solution = train_pair(problem.X, pair, kernel, C, loss, setting.fit_intercept)
         coefficients[pair.rows, p] = solution.beta
-        intercepts[p] = solution.intercept + chosen.sigmoids[p].shift
+        intercepts[p] += solution.intercept
     used = np.flatnonzero(coefficients.any(axis=1))
     used = used[np.lexsort((problem.first[used], problem.codes[used]))]
     slopes = np.array([sigmoid.slope for sigmoid in chosen.sigmoids])

@@ -60,9 +60,12 @@ def by_criterion(
         for record in s.trace
     ]
     weights = [float(pair.weights.sum()) for pair in pairs] if len(made) > 1 else [1.0]
+    held = hold_out(problem, pairs, setting, loss)
+    sigmoids = held.sigmoids(problem)
     return Chosen(
         setting=setting,
-        sigmoids=hold_out(problem, pairs, setting, loss).sigmoids(problem),
+        sigmoids=sigmoids,
+        error=held.error(problem, sigmoids),
         value=float(np.average([s.value for s in selections], weights=weights)),
         criterion=judge.name,
         folded=_takes(type(judge), "cv"),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from svmselect.auto import Choice, Pair, choose
+from svmselect.auto.large import Large, choose_large
 from svmselect.fitting.chosen import Chosen, Setting
 from svmselect.fitting.machines import upright
 from svmselect.fitting.problem import Problem
@@ -17,6 +18,9 @@ from svmselect.kernels import RBF
 from svmselect.parallel import single_threaded
 from svmselect.trace import Record
 from svmselect.types import Array, Evaluation, IntArray
+
+MANY = 3000
+"""Rows beyond which the hyperparameters are chosen on subsets."""
 
 Report = Callable[[Evaluation], bool]
 
@@ -41,71 +45,85 @@ def by_default(
     start: tuple[float, RBF] | None,
 ) -> Chosen:
     """Choose C, the width and how far the length scales may part; see ``svmselect.auto``."""
-    if not problem.splits.partition:
+    if not problem.splits.complete:
         raise ValueError(
-            "cv must hold out every row once and train on all others, as KFold does; for other "
-            "splits name a criterion, e.g. criterion='likelihood'"
+            "cv must train on all rows that it does not hold out, as KFold does; for other splits "
+            "name a criterion, e.g. criterion='likelihood'"
         )
-    if not separate or len(pairs) == 1:
+    options: dict[str, Any] = {"loss": loss, "ard": ard, "random_state": limits.seed}
+    if not separate:
+        options |= {"max_time": limits.max_time, "callback": limits.report}
         begin = None if start is None else _start(*start)
-        options: dict[str, Any] = {"max_time": limits.max_time, "random_state": limits.seed}
-        options |= {"callback": limits.report, "start": begin}
-        choice = choose(problem.X, pairs, loss=loss, ard=ard, **options)
-        return _gathered(pairs, [choice], [""])
-    return _each(problem, pairs, loss, ard, limits)
+        found = [_strategy(problem.X, pairs, {**options, "start": begin})]
+        return _gathered(pairs, found, [""])
+    if limits.max_time is not None:
+        options["max_time"] = limits.max_time / len(pairs)
+    labels = problem.classes.tolist()
+    names = [f"{one} or {other}: " for one, other in combinations(labels, 2)]
+    return _gathered(pairs, _each(problem, pairs, options, limits), names)
+
+
+def _strategy(X: Array, pairs: Sequence[Pair], options: dict[str, Any]) -> Large:
+    """Choose on all rows, or on subsets where they are many; machines only in the second case."""
+    if len(X) > MANY:
+        return choose_large(X, pairs, **options)
+    return Large(choose(X, pairs, **options), ())
 
 
 def _each(
-    problem: Problem, pairs: Sequence[Pair], loss: str, ard: str | bool, limits: Limits
-) -> Chosen:
+    problem: Problem, pairs: Sequence[Pair], options: dict[str, Any], limits: Limits
+) -> list[Large]:
     """Every pair for itself, spread over joblib's workers."""
     from joblib import Parallel, delayed
 
-    seconds = None if limits.max_time is None else limits.max_time / len(pairs)
-    tasks = (
-        delayed(single_threaded)(_alone, problem.X[p.rows], p, loss, ard, seconds, limits.seed)
-        for p in pairs
-    )
-    choices = []
-    for choice in Parallel(limits.n_jobs, return_as="generator")(tasks):
-        choices.append(choice)
+    tasks = (delayed(single_threaded)(_alone, problem.X, pair, options) for pair in pairs)
+    found = []
+    for one in Parallel(limits.n_jobs, return_as="generator")(tasks):
+        found.append(one)
         if limits.report is not None:
-            limits.report(choice.history[-1])
-    labels = problem.classes.tolist()
-    names = [f"{one} or {other}: " for one, other in combinations(labels, 2)]
-    return _gathered(pairs, choices, names)
+            limits.report(one.choice.history[-1])
+    return found
 
 
-def _alone(
-    X: Array, pair: Pair, loss: str, ard: str | bool, max_time: float | None, seed: int
-) -> Choice:
+def _alone(X: Array, pair: Pair, options: dict[str, Any]) -> Large:
+    """Choose for one pair, looking at its rows only."""
     alone = replace(pair, rows=np.arange(len(pair.rows)))
-    return choose(X, [alone], loss=loss, ard=ard, max_time=max_time, random_state=seed)
+    found = _strategy(X[pair.rows], [alone], options)
+    moved = tuple(replace(machine, rows=pair.rows[machine.rows]) for machine in found.machines)
+    return replace(found, machines=moved)
 
 
-def _gathered(pairs: Sequence[Pair], choices: Sequence[Choice], names: Sequence[str]) -> Chosen:
+def _gathered(pairs: Sequence[Pair], found: Sequence[Large], names: Sequence[str]) -> Chosen:
     """One record of one choice for all pairs, or of one for each."""
-    sigmoids = []
+    choices = [one.choice for one in found]
     fitted = [sigmoid for choice in choices for sigmoid in choice.sigmoids]
     held_out = [f for choice in choices for f in choice.held_out]
-    for pair, (slope, offset), f in zip(pairs, fitted, held_out, strict=True):
-        sigmoids.append(upright(slope, offset, f, pair.y, pair.weights))
-    total = np.array([sum(len(p) for p in choice.held_out) for choice in choices], dtype=float)
-    messages = dict.fromkeys(n + m for n, c in zip(names, choices, strict=True) for m in c.messages)
-    records = [
-        record
-        for name, choice in zip(names, choices, strict=True)
-        for record in _records(name.removesuffix(": ") or "auto", choice.history)
+    sigmoids = [
+        upright(slope, offset, f, pair.y, pair.weights)
+        for pair, (slope, offset), f in zip(pairs, fitted, held_out, strict=True)
     ]
+    mass = np.array([sum(float(np.isfinite(f).sum()) for f in c.held_out) for c in choices])
+    share = mass / mass.sum()
+    error = float(share @ [c.error for c in choices])
+    spread = float(np.sqrt(share**2 @ np.array([c.standard_error for c in choices]) ** 2))
+    machines = tuple(machine for one in found for machine in one.machines)
+    labelled = list(zip(names, choices, strict=True))
     return Chosen(
         setting=Setting(tuple(c.C for c in choices), tuple(c.kernel for c in choices)),
         sigmoids=tuple(sigmoids),
-        value=float(total @ [c.value for c in choices] / total.sum()),
+        value=float(share @ [c.value for c in choices]),
         criterion="likelihood",
         folded=True,
-        records=tuple(records),
-        messages=tuple(messages),
+        records=tuple(
+            record
+            for name, choice in labelled
+            for record in _records(name.removesuffix(": ") or "auto", choice.history)
+        ),
+        messages=tuple(dict.fromkeys(name + m for name, c in labelled for m in c.messages)),
+        error=(error, spread),
+        coupled=len(pairs) == 1,
         share=float(np.mean([pair.share for pair in pairs])),
+        machines=machines if len(machines) == len(pairs) else (),
     )
 
 

@@ -13,8 +13,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 
 from svmselect.auto import Pair
+from svmselect.auto.large import EXACT
 from svmselect.fitting.chosen import Chosen, HeldOut, Setting, hold_out
-from svmselect.fitting.machines import class_probabilities
 from svmselect.fitting.problem import Problem
 from svmselect.kernels import RBF, Kernel
 from svmselect.trace import Record
@@ -85,6 +85,11 @@ def by_scoring(
     The score is of all held-out rows at once, with their sample weights. The likelihood breaks
     ties: the setting it prefers comes first.
     """
+    if len(problem) > EXACT:
+        raise ValueError(
+            f"scoring trains all folds of every finalist, for which {len(problem)} rows are too "
+            f"many; give at most {EXACT}, or scoring=None"
+        )
     settings = [chosen.setting, *_finalists(chosen)]
     judged = [_judged(problem, pairs, setting, loss, scorer) for setting in settings]
     best = max(judged, key=lambda one: one.score)
@@ -92,10 +97,14 @@ def by_scoring(
     note = f"{name} decided among {len(judged)} settings: {best.score:.4g}"
     if best is not judged[0]:
         note += f"; the one that {chosen.criterion!r} prefers has {judged[0].score:.4g}"
+    sigmoids = best.held.sigmoids(problem)
     return replace(
         chosen,
         setting=best.setting,
-        sigmoids=best.held.sigmoids(problem),
+        sigmoids=sigmoids,
+        error=best.held.error(problem, sigmoids),
+        coupled=True,
+        machines=(),
         value=best.score,
         criterion=str(name),
         folded=True,
@@ -109,9 +118,9 @@ def _judged(
     held = hold_out(problem, pairs, setting, loss)
     sigmoids = held.sigmoids(problem)
     k = len(problem.classes)
-    f = held.decisions + np.array([sigmoid.shift for sigmoid in sigmoids])
-    p = class_probabilities(f, np.array([sigmoid.slope for sigmoid in sigmoids]), k)
-    model = HeldOutModel(problem.classes, f[:, 0] if k == 2 else np.log(p), p)
+    p = held.probabilities(sigmoids, k)
+    f = held.decisions[:, 0] + sigmoids[0].shift if k == 2 else np.log(p)
+    model = HeldOutModel(problem.classes, f, p)
     X = problem.X[held.rows] * problem.scaling.scale + problem.scaling.mean
     y, weights = problem.classes[problem.codes[held.rows]], problem.counts[held.rows]
     options: dict[str, Any] = {}

@@ -30,10 +30,9 @@ class Splits:
         return Splits(self.test[rows], self.train[rows], self.messages)
 
     @property
-    def partition(self) -> bool:
-        """Whether every row is held out once, and trained on by all other folds once."""
-        once = bool((self.test.sum(axis=1) == 1).all())
-        return once and bool((self.train == ~self.test).all())
+    def complete(self) -> bool:
+        """Whether every split trains on all rows that it does not hold out."""
+        return bool((self.train == ~self.test).all())
 
     def ready(self, rows: IntArray) -> list[tuple[IntArray, IntArray]]:
         """(training rows, held-out rows) as positions within ``rows``; empty ones left out."""

@@ -96,9 +96,12 @@ class Sigmoid:
 def upright(slope: float, offset: float, f: Array, y: Array, weights: Array) -> Sigmoid:
     """A sigmoid 1 / (1 + exp(slope f + offset)) whose slope is negative, come what may.
 
-    Held-out values ``f`` that do not point the right way say nothing: then the probability is the
-    share of the class, with a slope just large enough to keep the order of f.
+    Held-out values ``f`` (NaN where there is none) that do not point the right way say nothing:
+    then the probability is the share of the class, with a slope just large enough to keep the order
+    of f.
     """
+    known = np.isfinite(f)
+    f, y, weights = f[known], y[known], weights[known]
     share = weights / weights.sum()
     mean = float(share @ f)
     spread = float(np.sqrt(share @ (f - mean) ** 2)) or 1.0

@@ -40,4 +40,5 @@ def standardises(estimator: Any) -> bool:
     if not estimator.standardize or (isinstance(kernel, str) and kernel == "auto"):
         return bool(estimator.standardize)
     kernels = kernel if isinstance(kernel, list | tuple) else [kernel]
-    return any(as_kernel(one).needs_scaling for one in kernels)
+    auto = [isinstance(one, str) and one == "auto" for one in kernels]
+    return any(a or as_kernel(one).needs_scaling for a, one in zip(auto, kernels, strict=True))

@@ -43,7 +43,13 @@ def _choice(model: Any, story: dict[str, Any]) -> str:
         what = f"C between {C.min():.3g} and {C.max():.3g} and a kernel for each pair"
     else:
         what = f"C = {model.C_:.4g} and {_kernel(model)}"
-    return f"Chosen by {by}{folds}: {what}."
+    return f"Chosen by {by}{folds}: {what}. {_error(story)}"
+
+
+def _error(story: dict[str, Any]) -> str:
+    error, spread = story["error"]
+    of = "held-out rows" if story["coupled"] else "held-out rows in a pair of classes, on average"
+    return f"Error of {of}: {error:.1%}, give or take {spread:.1%}."
 
 
 def _kernel(model: Any) -> str:
@@ -77,9 +83,10 @@ def _names(model: Any) -> list[str]:
 
 def _machine(model: Any) -> str:
     total = int(model.n_support_.sum())
+    share = total / model._story["kept"]
     return (
-        f"{total} support vectors. The probabilities come from a sigmoid of the held-out decision "
-        "values, and its threshold is in intercept_."
+        f"{total} support vectors, {share:.0%} of the rows. The probabilities come from a sigmoid "
+        "of the held-out decision values, and its threshold is in intercept_."
     )
 
 
@@ -95,7 +102,7 @@ def _advice(model: Any, story: dict[str, Any]) -> str:
         listed = ", ".join(map(repr, few[:5])) + (", ..." if len(few) > 5 else "")
         notes.append(f"{listed}: fewer than {_FEW} rows, so other folds may choose otherwise")
     if weak(model.sigmoid_slope_, story["spread"]):
-        notes.append("the held-out decision values hardly tell the classes apart")
+        notes.append("the held-out decision values hardly tell the classes apart; other inputs may")
     return "\n".join(f"Note: {note}." for note in notes)
 
 

@@ -1,0 +1,57 @@
+"""More rows than a choice looks at: subsets, machines trained beside the choice, memory."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+from svmselect import AutoSVC
+from svmselect.auto import large
+from svmselect.fitting import default, finalists
+from svmselect.machine import solve
+
+X, y = make_classification(260, 3, n_informative=2, n_redundant=0, random_state=0)
+x3, y3 = make_classification(300, 3, n_redundant=0, n_informative=3, n_classes=3, random_state=0)
+
+
+@pytest.fixture(autouse=True)
+def few_are_many(monkeypatch):
+    monkeypatch.setattr(default, "MANY", 100)
+    monkeypatch.setitem(large.choose_large.__kwdefaults__, "limit", 80)
+    monkeypatch.setitem(large.choose_large.__kwdefaults__, "subsets", 2)
+
+
+def test_the_machine_of_all_rows_is_exact_while_it_can_be():
+    model = AutoSVC(random_state=0, ard="no").fit(X, y)
+    assert "subsets of 80 of 260 rows" in model.explain()
+    scaled = (X - model.mean_) / model.scale_
+    wanted = solve(model.kernel_(scaled), np.where(y == 1, 1.0, -1.0), model.C_)
+    shift = model.decision_function(X) - wanted.decision
+    np.testing.assert_allclose(shift, shift[0], atol=1e-7)
+    p = model.predict_proba(X)
+    np.testing.assert_array_equal(p.argmax(axis=1), model.predict(X))
+
+
+@pytest.mark.parametrize("multi_class", ["ovo", "ovo-separate"])
+def test_landmarks_are_the_support_vectors_beyond(monkeypatch, multi_class):
+    monkeypatch.setitem(large.choose_large.__kwdefaults__, "exact", 50)
+    monkeypatch.setitem(large.choose_large.__kwdefaults__, "landmarks", 40)
+    model = AutoSVC(multi_class=multi_class, random_state=0, ard="no").fit(x3, y3)
+    assert "landmarks (Nystrom)" in model.explain()
+    assert len(model.support_) <= 120
+    np.testing.assert_array_equal(model.support_vectors_, x3[model.support_])
+    np.testing.assert_array_equal(np.repeat(np.arange(3), model.n_support_), y3[model.support_])
+    assert model.score(x3, y3) > 0.7
+    if multi_class == "ovo":
+        model.set_params(decision_function_shape="ovo")
+        plain = model.to_sklearn()
+        np.testing.assert_allclose(
+            plain.decision_function(x3), model.decision_function(x3), rtol=1e-6, atol=1e-6
+        )
+
+
+def test_scoring_of_many_rows(monkeypatch):
+    model = AutoSVC(scoring="roc_auc", random_state=0, ard="no").fit(X, y)
+    assert "roc_auc decided among" in model.explain()
+    monkeypatch.setattr(finalists, "EXACT", 200)
+    with pytest.raises(ValueError, match="260 rows are too many"):
+        AutoSVC(scoring="roc_auc", random_state=0, ard="no").fit(X, y)
