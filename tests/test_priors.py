@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+from svmselect.data import Dataset
+from svmselect.kernels import RBF, Constant
 from svmselect.priors import (
     Box,
     Flat,
@@ -15,12 +17,15 @@ from svmselect.priors import (
     Hierarchical,
     Integrated,
     Prior,
+    Reach,
     Shrinkage,
     User,
+    Vague,
     as_prior,
     deviations,
     vectors,
 )
+from svmselect.starts import from_data
 
 NAMES = (
     "log C", "constant.value", "rbf.length_scale[0]", "rbf.length_scale[1]", "rbf.length_scale[2]",
@@ -105,6 +110,52 @@ def test_box_is_flat_inside_and_nothing_outside() -> None:
     assert high.tolist() == [1.0, np.inf, 2.0, 2.0, 2.0]
 
 
+def reach(floor: float = 6.0) -> Prior:
+    rows = np.random.default_rng(0).standard_normal((40, 3))
+    data = Dataset.of(rows, np.arange(40) % 2, np.arange(40) % 3)
+    return Reach(floor).bind(data, Constant(1.0) * RBF([1.0] * 3))
+
+
+def test_reach_falls_off_below_the_floor_only() -> None:
+    """Its gradient against differences, on both sides; C n v = floor is where it begins."""
+    prior, step = reach(), 1e-6
+    kernel = (Constant(1.0) * RBF([1.0] * 3)).at(POINT[1:])
+    rows = np.random.default_rng(0).standard_normal((40, 3))[np.arange(40) % 3 > 0]
+    K, n = kernel(rows), float((np.arange(40) % 3).sum())
+    edge = np.log(6.0 / n / (K.trace() / len(K) - K.mean()))
+    for below in (0.5, 0.1):
+        x = np.concatenate([[edge - below], POINT[1:]])
+        value, gradient = prior.log_density(x, NAMES)
+        assert value == pytest.approx(-0.5 * (below / 0.25) ** 2, rel=1e-9)
+        for j in range(len(x)):
+            e = step * np.eye(len(x))[j]
+            ahead, behind = (prior.log_density(x + s * e, NAMES)[0] for s in (1, -1))
+            assert gradient[j] == pytest.approx((ahead - behind) / (2 * step), rel=1e-6)
+    value, gradient = prior.log_density(np.concatenate([[edge + 0.01], POINT[1:]]), NAMES)
+    assert value == 0.0
+    assert not gradient.any()
+    with pytest.raises(ValueError, match="Reach depends on the data"):
+        Reach().log_density(POINT, NAMES)
+    assert repr(prior) == "Reach(floor=6.0, width=0.25)"
+
+
+def test_vague_is_normal_around_the_start_from_data() -> None:
+    rows = np.random.default_rng(0).standard_normal((40, 3))
+    kernel = Constant(1.0) * RBF([1.0] * 3)
+    data = Dataset.of(rows, np.arange(40) % 2)
+    prior, centre, step = Vague(2.0, 0.5).bind(data, kernel), from_data(data, kernel), 1e-6
+    value, gradient = prior.log_density(POINT, NAMES)
+    gap = POINT - centre
+    expected = -0.5 * (gap[0] / 2) ** 2 - 0.5 * (gap[2:].mean() / 0.5) ** 2
+    assert value == pytest.approx(expected)
+    for j in range(len(POINT)):
+        e = step * np.eye(len(POINT))[j]
+        ahead, behind = (prior.log_density(POINT + s * e, NAMES)[0] for s in (1, -1))
+        assert gradient[j] == pytest.approx((ahead - behind) / (2 * step), rel=1e-6, abs=1e-8)
+    with pytest.raises(ValueError, match="Vague depends on the data"):
+        Vague().log_density(POINT, NAMES)
+
+
 def test_vectors_are_found_by_name() -> None:
     assert vectors(NAMES) == [[2, 3, 4]]
     two = ("log C", "rbf.length_scale[0]", "rbf.length_scale[1]", "rbf_2.length_scale[0]")
@@ -118,7 +169,10 @@ def test_vectors_are_found_by_name() -> None:
         (lambda: as_prior("strict"), "'strict' is not one of 'flat', 'hierarchical'"),
         (lambda: as_prior(3.0), "cannot make a prior of 3.0"),
         (lambda: Shrinkage(0.0).log_density(POINT, NAMES), "tau must be a positive"),
-        (lambda: Gaussian({"gamma": (0, 1)}).log_density(POINT, NAMES), "names 'gamma'; the param"),
+        (
+            lambda: Gaussian({"gamma": (0, 1)}).log_density(POINT, NAMES),
+            "no parameter is called 'gamma'; there are C, constant",
+        ),
         (lambda: Gaussian({"C": (0, 0)}).log_density(POINT, NAMES), "standard deviation of 'C'"),
         (lambda: Box({"C": (1, 1)}).limits(NAMES), "the box of 'C' is empty"),
         (lambda: User(lambda x: (0.0, x[:2])).log_density(POINT, NAMES), r"has shape \(2,\)"),

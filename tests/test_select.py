@@ -334,7 +334,7 @@ def test_labels_are_the_users() -> None:
         ({"start": "middle"}, "start='middle' is not"),
         ({"start": [0.0]}, "a point has 2 finite coordinates"),
         ({"start": {"C": -1.0}}, "give positive numbers"),
-        ({"start": {"D": 1.0}}, "names 'D'"),
+        ({"start": {"D": 1.0}}, "no parameter is called 'D'"),
         ({"bounds": {"C": (0.0, 1.0)}}, "give 0 < low <= high"),
         ({"bounds": [[0, 1]]}, r"bounds has shape \(1, 2\)"),
         ({"prior": "hierarchical"}, "shrinks a vector of length scales"),

@@ -16,7 +16,14 @@ from svmselect.kernels import Kernel
 from svmselect.kernels.base import Composite
 from svmselect.kernels.stationary import Stationary
 from svmselect.objective import Posterior
-from svmselect.priors import Flat, Hierarchical, Shrinkage, stem, vectors
+from svmselect.priors import (
+    Hierarchical,
+    Prior,
+    Shrinkage,
+    Together,
+    stem,
+    vectors,
+)
 from svmselect.search.base import Search, Space, State
 from svmselect.search.grid import Grid
 from svmselect.search.run import Job, Outcome, Session, run
@@ -71,8 +78,9 @@ def climb(jobs: Sequence[Job], prior: Hierarchical, session: Session, stage: str
     function = jobs[0].function
     assert isinstance(function, Posterior)
     _check(function)
-    n = float(function.objective.data.weights.sum())
-    outcome = _isotropic_optimum(jobs, function, session, stage)
+    data = function.objective.data
+    n = float(data.weights.sum())
+    outcome = _isotropic_optimum(jobs, function, prior.beside, session, stage)
     if outcome.best is None:
         first = Rung(0.0, outcome, np.inf)
         return Climb((first,), first)
@@ -80,7 +88,9 @@ def climb(jobs: Sequence[Job], prior: Hierarchical, session: Session, stage: str
     rungs = [Rung(0.0, outcome, n * outcome.best.loss)]
     worse = 0
     for tau in sorted(prior.ladder):
-        label, tight = f"{stage}tau={tau:g}", replace(function, prior=Shrinkage(tau))
+        label = f"{stage}tau={tau:g}"
+        together = Together((Shrinkage(tau), prior.beside))
+        tight = replace(function, prior=together.bind(data, function.objective.kernel))
         # from the optimum of the rung below, and from the starts: the isotropic optimum may be
         # in another basin, a wide kernel with a large C, than scales that differ
         outcome = _better(
@@ -110,14 +120,15 @@ def climb(jobs: Sequence[Job], prior: Hierarchical, session: Session, stage: str
 
 
 def _isotropic_optimum(
-    jobs: Sequence[Job], function: Posterior, session: Session, stage: str
+    jobs: Sequence[Job], function: Posterior, prior: Prior, session: Session, stage: str
 ) -> Outcome:
     """A coarse grid, then the search from its best point and from the starts.
 
     The result is given as a point of the kernel with the vectors, all entries alike.
     """
     kernel = isotropic(function.objective.kernel)
-    plain = replace(function, objective=replace(function.objective, kernel=kernel), prior=Flat())
+    prior = prior.bind(function.objective.data, kernel)
+    plain = replace(function, objective=replace(function.objective, kernel=kernel), prior=prior)
     full, names = function.objective.names, plain.objective.names
     members = [[i for i, name in enumerate(full) if stem(name) == short] for short in names]
     box = jobs[0].space

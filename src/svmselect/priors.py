@@ -6,17 +6,23 @@ evidence of *all* data plus log pi, divided by n; so a prior weighs less the mor
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from svmselect.coordinates import deviations, matching, stem, vectors
+from svmselect.data import Dataset
+from svmselect.kernels import Kernel
+from svmselect.starts import from_data
 from svmselect.types import Array
 
-_INDEXED = re.compile(r"^(.*)\[\d+\]$")
+__all__ = [
+    "Box", "Flat", "Gaussian", "Hierarchical", "Integrated", "Prior", "Reach", "Shrinkage",
+    "Together", "User", "Vague", "as_prior", "deviations", "matching", "stem", "vectors",
+]  # fmt: skip
 
 
 class Prior(ABC):
@@ -25,6 +31,10 @@ class Prior(ABC):
     @abstractmethod
     def log_density(self, point: Array, names: tuple[str, ...]) -> tuple[float, Array]:
         """Value and gradient. Minus infinity is outside; the gradient is then not looked at."""
+
+    def bind(self, data: Dataset, kernel: Kernel) -> Prior:
+        """The same prior where it depends on the data and the form of the kernel."""
+        return self
 
     def __add__(self, other: Prior) -> Prior:
         return Together((self, other))
@@ -118,6 +128,70 @@ class Integrated(Prior):
 
 
 @dataclass(frozen=True)
+class Reach(Prior):
+    """Keeps out of the corner where the machine cannot reach its margins.
+
+    With C n v small, v the variance of the rows in feature space, nearly every vector is at its
+    bound: C then only scales f, nothing determines the intercept, and a sigmoid fitted to held-out
+    values does not fit the machine trained on all rows. log pi falls off as a Gaussian in log C n v
+    below log ``floor``, with standard deviation ``width``, and is flat above.
+    """
+
+    floor: float = 6.0
+    width: float = 0.25
+    rows: Array | None = field(default=None, repr=False, compare=False)
+    kernel: Kernel | None = field(default=None, repr=False, compare=False)
+    n: float = field(default=0.0, repr=False, compare=False)
+
+    def bind(self, data: Dataset, kernel: Kernel) -> Prior:
+        there = np.flatnonzero(data.weights > 0)
+        some = there[np.linspace(0, len(there) - 1, min(len(there), 150)).astype(np.intp)]
+        return replace(self, rows=data.X[some], kernel=kernel, n=float(data.weights.sum()))
+
+    def log_density(self, point: Array, names: tuple[str, ...]) -> tuple[float, Array]:
+        if self.rows is None or self.kernel is None:
+            raise ValueError("Reach depends on the data: use it through select, or bind it first")
+        m, kernel = len(self.rows), self.kernel.at(point[1:])
+        K = kernel(self.rows)
+        variance = float(K.trace() / m - K.mean())
+        short = np.log(self.floor / self.n) - point[0] - np.log(max(variance, 1e-300))
+        if short <= 0:
+            return 0.0, np.zeros_like(point)
+        pull = kernel.pullback(self.rows, np.eye(m) / m - 1.0 / m**2, K=K)
+        slope = np.concatenate([[1.0], pull / max(variance, 1e-300)])
+        return -0.5 * float(short / self.width) ** 2, slope * float(short) / self.width**2
+
+
+@dataclass(frozen=True)
+class Vague(Prior):
+    """Normal densities around what the data suggest: wide, but not so wide as a search can stray.
+
+    log C has standard deviation ``C`` around ``starts.from_data``, a length scale (of a vector,
+    the mean of its logarithms) ``length_scale``; other parameters are flat.
+    """
+
+    C: float = 3.0
+    length_scale: float = 1.0
+    centre: Array | None = field(default=None, repr=False, compare=False)
+
+    def bind(self, data: Dataset, kernel: Kernel) -> Prior:
+        return replace(self, centre=from_data(data, kernel))
+
+    def log_density(self, point: Array, names: tuple[str, ...]) -> tuple[float, Array]:
+        if self.centre is None:
+            raise ValueError("Vague depends on the data: use it through select, or bind it first")
+        groups = {stem(name): matching(stem(name), names) for name in names[1:]}
+        parts = [([0], self.C)]
+        parts += [(m, self.length_scale) for name, m in groups.items() if "length_scale" in name]
+        value, slope = 0.0, np.zeros_like(point)
+        for members, scale in parts:
+            gap = float((point[members] - self.centre[members]).mean())
+            value -= 0.5 * (gap / scale) ** 2
+            slope[members] -= gap / scale**2 / len(members)
+        return value, slope
+
+
+@dataclass(frozen=True)
 class User(Prior):
     """A function of the point that gives (log pi, gradient), or log pi alone.
 
@@ -159,6 +233,9 @@ class Together(Prior):
 
     parts: tuple[Prior, ...]
 
+    def bind(self, data: Dataset, kernel: Kernel) -> Prior:
+        return Together(tuple(part.bind(data, kernel) for part in self.parts))
+
     def log_density(self, point: Array, names: tuple[str, ...]) -> tuple[float, Array]:
         answers = [part.log_density(point, names) for part in self.parts]
         return sum(value for value, _ in answers), np.sum([g for _, g in answers], axis=0)
@@ -177,18 +254,23 @@ class Hierarchical:
     J is the negative log posterior of all data at its minimum, h_j the d - 1 eigenvalues, at least
     0, of P H P, P = I - 11'/d, H the Hessian of the negative log-likelihood in the log scales, by
     differences of its gradient over ``step``. (The prior's own normaliser cancels.) The ladder is
-    climbed until ``patience`` rungs in a row are worse than the best. For criteria that are
-    log-likelihoods or evidences and have gradients.
+    climbed until ``patience`` rungs in a row are worse than the best. ``beside`` is the prior on C
+    and on the mean of the length scales. For criteria that are log-likelihoods or evidences and
+    have gradients.
     """
 
     ladder: tuple[float, ...] = (0.25, 0.5, 1.0, 2.0)
     step: float = 0.1
     patience: int = 3
+    beside: Prior = Together((Reach(), Vague()))
 
 
 def as_prior(value: Any) -> Prior | Hierarchical:
     """A prior for None, a name, a prior, or a function."""
-    named = {"flat": Flat, "hierarchical": Hierarchical, "integrated": Integrated}
+    named = {
+        "flat": Flat, "hierarchical": Hierarchical, "integrated": Integrated, "reach": Reach,
+        "vague": Vague,
+    }  # fmt: skip
     if value is None:
         return Flat()
     if isinstance(value, Prior | Hierarchical):
@@ -204,39 +286,6 @@ def as_prior(value: Any) -> Prior | Hierarchical:
         f"cannot make a prior of {value!r}; give one of svmselect.priors, a name "
         f"({', '.join(map(repr, named))}) or a function of the point"
     )
-
-
-def matching(name: str, names: tuple[str, ...]) -> list[int]:
-    """Coordinates that a name means: itself, its logarithm, or all entries of a vector."""
-    found = [
-        i for i, full in enumerate(names) if name in (full, full.removeprefix("log "), stem(full))
-    ]
-    if not found:
-        raise ValueError(f"the prior names {name!r}; the parameters are {', '.join(names)}")
-    return found
-
-
-def vectors(names: tuple[str, ...]) -> list[list[int]]:
-    """Coordinates of each vector parameter of two entries or more."""
-    groups: dict[str, list[int]] = {}
-    for i, name in enumerate(names):
-        if _INDEXED.match(name):
-            groups.setdefault(stem(name), []).append(i)
-    return [group for group in groups.values() if len(group) > 1]
-
-
-def deviations(point: Array, names: tuple[str, ...]) -> Array:
-    """How far each entry of a vector parameter is from the mean of its vector; 0 elsewhere."""
-    gap = np.zeros_like(point)
-    for group in vectors(names):
-        gap[group] = point[group] - point[group].mean()
-    return gap
-
-
-def stem(name: str) -> str:
-    """The name of a vector without the index of its entry."""
-    match = _INDEXED.match(name)
-    return match.group(1) if match else name
 
 
 def _positive(value: float, what: str) -> float:

@@ -19,7 +19,16 @@ from svmselect.hierarchy import Climb, climb
 from svmselect.kernels import Kernel, as_kernel
 from svmselect.objective import Objective, Posterior
 from svmselect.parallel import pool, single_threaded
-from svmselect.priors import Box, Flat, Hierarchical, Prior, Shrinkage, Together, as_prior, vectors
+from svmselect.priors import (
+    Box,
+    Flat,
+    Hierarchical,
+    Prior,
+    Shrinkage,
+    Together,
+    as_prior,
+    vectors,
+)
 from svmselect.search import Search, Space, get_search
 from svmselect.search import available as all_searches
 from svmselect.search.run import Job, Outcome, Progress, Session, run
@@ -113,7 +122,7 @@ class Plan:
     def posterior(self, kernel: Kernel, prior: Prior) -> Posterior:
         """What is minimised for one kernel."""
         objective = Objective(self.data, kernel, self.criterion, self.loss, self.fit_intercept)
-        return Posterior(objective, prior, self.validation)
+        return Posterior(objective, prior.bind(self.data, kernel), self.validation)
 
     def jobs(self, form: Form, prior: Prior, stage: str = "") -> list[Job]:
         """One run for each start."""
@@ -154,7 +163,7 @@ def _chosen(plan: Plan, session: Session, header: Mapping[str, Any], path: Any) 
     if isinstance(plan.prior, Hierarchical):
         for form, stage in zip(plan.forms, stages, strict=True):
             found = climb(plan.jobs(form, Flat(), stage), plan.prior, session, stage)
-            ends.append(_End.of_climb(found))
+            ends.append(_End.of_climb(found, plan.prior.beside))
     else:
         jobs = [
             plan.jobs(form, plan.prior, stage)
@@ -191,9 +200,9 @@ class _End:
     details: dict[str, Any]
 
     @classmethod
-    def of_climb(cls, found: Climb) -> _End:
+    def of_climb(cls, found: Climb, beside: Prior) -> _End:
         tau = found.best.tau
-        prior = Shrinkage(tau) if tau > 0 else Flat()
+        prior = Together((Shrinkage(tau), beside)) if tau > 0 else beside
         details = {"tau": tau, "marginals": found.marginals, "marginal": found.best.marginal}
         return cls(prior, (found.best.outcome,), details)
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from svmselect.coordinates import matching
 from svmselect.data import Dataset
 from svmselect.kernels import Kernel
 from svmselect.kernels.stationary import Stationary
-from svmselect.priors import matching
 from svmselect.search import Space
 from svmselect.types import Array, IntArray
 

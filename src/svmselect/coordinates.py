@@ -1,0 +1,45 @@
+"""Search coordinates by name: which belong to a vector, and which a user means."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from svmselect.types import Array
+
+_INDEXED = re.compile(r"^(.*)\[\d+\]$")
+
+
+def matching(name: str, names: tuple[str, ...]) -> list[int]:
+    """Coordinates that a name means: itself, its logarithm, or all entries of a vector."""
+    found = [
+        i for i, full in enumerate(names) if name in (full, full.removeprefix("log "), stem(full))
+    ]
+    if not found:
+        known = ", ".join(full.removeprefix("log ") for full in names)
+        raise ValueError(f"no parameter is called {name!r}; there are {known}")
+    return found
+
+
+def vectors(names: tuple[str, ...]) -> list[list[int]]:
+    """Coordinates of each vector parameter of two entries or more."""
+    groups: dict[str, list[int]] = {}
+    for i, name in enumerate(names):
+        if _INDEXED.match(name):
+            groups.setdefault(stem(name), []).append(i)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def deviations(point: Array, names: tuple[str, ...]) -> Array:
+    """How far each entry of a vector parameter is from the mean of its vector; 0 elsewhere."""
+    gap = np.zeros_like(point)
+    for group in vectors(names):
+        gap[group] = point[group] - point[group].mean()
+    return gap
+
+
+def stem(name: str) -> str:
+    """The name of a vector without the index of its entry."""
+    match = _INDEXED.match(name)
+    return match.group(1) if match else name
