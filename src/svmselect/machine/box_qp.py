@@ -34,7 +34,7 @@ from svmselect.types import OK, Array, IntArray, Status
 _FIRST_TOLERANCE, _LAST_TOLERANCE = 1e-1, 1e-13
 _PIVOT_TOLERANCE = 1e-12
 _EPS = 2.2e-16
-_ROUNDS, _PATIENCE, _SHORT_PATIENCE, _SETTLING_ROUNDS = 40, 3, 1, 200
+_ROUNDS, _PATIENCE, _SHORT_PATIENCE = 40, 3, 1
 _INFINITE = 1e299
 
 
@@ -133,11 +133,11 @@ class _Work:
         self.churn += churn
         return int(steps)
 
-    def finish(self) -> BoxSolution | None:
+    def finish(self, rounds: int) -> BoxSolution | None:
         """Descend by active sets to the optimal ones, and pivot from there."""
         arguments = (*self.qp.arguments(), self.beta, self.residual)
         tol = _PIVOT_TOLERANCE * self.qp.scale
-        _, _, churn = backend().settle(*arguments, tol, _SETTLING_ROUNDS)
+        _, _, churn = backend().settle(*arguments, tol, rounds)
         self.churn += churn
         return self.pivot(_PATIENCE)
 
@@ -165,15 +165,17 @@ def solve_box(
     beta = _feasible(qp, beta)
     residual = qp.residual(beta)
     work = _Work(qp, beta, residual)
-    if states is not None and (answer := work.pivot(_SHORT_PATIENCE) or work.finish()) is not None:
-        return answer
-    steps_left, most, tol = max(50_000, n * n // 16), n, _FIRST_TOLERANCE
+    rounds, steps, steps_left, tol = 200, n, max(50_000, n * n // 16), _FIRST_TOLERANCE
+    if states is not None:
+        answer = work.pivot(_SHORT_PATIENCE) or work.finish(rounds)
+        if answer is not None:
+            return answer
     while steps_left > 0 and tol >= _LAST_TOLERANCE:
-        steps = work.descend(tol, min(steps_left, most))
-        if (answer := work.finish()) is not None:
+        steps_left -= max(work.descend(tol, min(steps_left, steps)), 1)
+        if (answer := work.finish(rounds)) is not None:
             return answer
         # once more, from further down
-        steps_left, most, tol = steps_left - max(steps, 1), 4 * most, 0.1 * tol
+        tol, rounds, steps = 0.1 * tol, min(4 * rounds, 100_000), 4 * steps
     if steps_left > 0:
         return _describe(qp, beta, OK)  # converged, whatever the sets: they differ by round-off
     if last_resort is None:
@@ -266,15 +268,23 @@ def _without_free(
     rounding = 1e-14 * (np.abs(beta).sum() + abs(qp.total))
     low = np.flatnonzero(states == AT_LOWER)
     high = np.flatnonzero(states == AT_UPPER)
-    if abs(beta.sum() - qp.total) > rounding or not len(low) or not len(high):
+    if abs(beta.sum() - qp.total) > rounding:
         return None
-    # r <= offset at the lower bound, r >= offset at the upper
-    floor, ceiling = int(low[np.argmax(residual[low])]), int(high[np.argmin(residual[high])])
+    # r <= offset at the lower bound, r >= offset at the upper; either may be empty, not both
+    ends = tuple(
+        int(k) for k in (*low[_first_max(residual[low])], *high[_first_max(-residual[high])])
+    )
     noise = 8.0 * _EPS * np.sqrt(qp.K.diagonal().max() * (qp.K.diagonal() @ beta**2))
-    if residual[floor] - residual[ceiling] > max(tol, noise):
+    if residual[ends[0]] - residual[ends[-1]] > max(tol, noise):
         return None
-    offset = 0.5 * float(residual[floor] + residual[ceiling])
-    return BoxSolution(beta, states, residual, offset, (floor, ceiling), OK)
+    offset = 0.5 * float(residual[ends[0]] + residual[ends[-1]])
+    return BoxSolution(beta, states, residual, offset, ends, OK)
+
+
+def _first_max(values: Array) -> slice:
+    """Where the largest is, as a slice: empty if there is none."""
+    where = int(np.argmax(values)) if len(values) else 0
+    return slice(where, where + 1)
 
 
 def _settled(qp: BoxQP, states: IntArray, beta: Array) -> tuple[IntArray, Array]:
