@@ -49,4 +49,4 @@ def _far(x: Array) -> tuple[Array, Array]:
         c3 = k / (x + c3)
     c2 = 2.0 / (x + c3)
     c1 = 1.0 / (x + c2)
-    return c1, 0.5 * c1 * c1 * c2 * (x + 2.0 * c2 - c3)
+    return c1, 0.5 * c1 * (c2 * (x + 2.0 * c2 - c3)) * c1

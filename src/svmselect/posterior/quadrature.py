@@ -79,13 +79,14 @@ class LogisticSites:
         top = np.maximum(np.log(c), 0.0)  # for c > 1 the step is a double exponential, here
         steps = np.concatenate([_STEP[:3, None] + 0 * top, top + _STEP[3:, None]]).T
         between = top[:, None] * np.array([0.0, 0.2, 0.4, 0.6, 0.8])
+        rise = top[:, None] - np.array([1.0, 2.0, 3.5])
         near = x[:, None] + width[:, None] * np.array(
             [-9.0, -5.0, -3.0, -1.0, 0, 1.0, 3.0, 5.0, 9.0]
         )
         inf = np.full_like(m, np.inf)
         above = levels(m, s, top, inf)
         below = levels(m + c * s2, s, -inf, np.zeros_like(m))
-        return np.sort(np.hstack([steps, between, near, above, below]), axis=1)
+        return np.sort(np.hstack([steps, between, rise, near, above, below]), axis=1)
 
 
 @dataclass(frozen=True, eq=False)
