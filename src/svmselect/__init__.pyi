@@ -10,9 +10,9 @@ from svmselect.selection import select as select
 
 __version__: str
 __all__ = [
-    "__version__",
     "AutoKLR",
     "AutoSVC",
+    "__version__",
     "criteria",
     "kernels",
     "load",

@@ -12,7 +12,7 @@ import numpy as np
 
 from svmselect.data import Dataset
 from svmselect.kernels import Kernel
-from svmselect.machine import ActiveSystem, Ball, Solution, enclosing_ball
+from svmselect.machine import ActiveSystem, Solution
 from svmselect.machine.train import train
 from svmselect.types import OK, Array, Sensitivity, Status
 
@@ -83,12 +83,6 @@ class Context:
     def system(self) -> ActiveSystem:
         """Its second-order algebra."""
         return ActiveSystem.of(self.K, self.solution)
-
-    def ball(self, ridge: Array | None = None) -> Ball:
-        """Compute the smallest ball around all rows of positive weight, in feature space."""
-        ball = enclosing_ball(self.K, ridge, self.start.get("ball"))
-        self.trained["ball"] = ball
-        return ball
 
     def refit(self, weights: Array, key: Hashable, start: Solution | None = None) -> Solution:
         """Train with other weights; a row of weight zero is held out, its decision value given.
