@@ -20,6 +20,7 @@ VARIANTS: dict[str, list[Variant]] = {
     "abic": [LANDMARKS, ({"variant": "printed"}, ())],
     "alignment": [({"centred": False}, ())],
     "dbtc": [({"normalised": False}, ("scaling",))],
+    "evidence-ep": [({"normalised": True}, ())],
     "kric": [LANDMARKS, ({"offset": "exact"}, ())],
     "kric-sollich": [
         LANDMARKS,
