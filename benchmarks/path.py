@@ -3,8 +3,9 @@
     python benchmarks/path.py [folder of data sets]
 
 The folder (or $SVMSELECT_DATA) is that of benchmarks/solver.py; without it, data are drawn like
-Breiman's Twonorm. One core, Gram matrices and held-out errors included. Beside it scikit-learn's
-GridSearchCV on the same grid and folds, and liquidSVM on its own grid where it is installed.
+Breiman's Twonorm. Seconds of one core, Gram matrices and held-out errors included. Beside it
+scikit-learn's GridSearchCV on the same grid and folds, and liquidSVM on its own grid where it is
+installed.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
@@ -32,9 +33,9 @@ PENALTIES = np.logspace(-2, 4, 10)
 def seconds(call: Callable[[], object], repeats: int) -> float:
     times = []
     for _ in range(repeats):
-        start = perf_counter()
+        start = process_time()
         call()
-        times.append(perf_counter() - start)
+        times.append(process_time() - start)
     return min(times)
 
 
@@ -87,7 +88,11 @@ def row(X: np.ndarray, y: np.ndarray) -> tuple[list[float], str]:
 
 def main(folder: Path | None) -> None:
     heads = ("cold", "warm", "GridSearchCV", "liquidSVM")
-    print(f"{'':<12}{'ratio':>8}" + "".join(f"{h:>14}" for h in heads) + "  (seconds; errors %)")
+    print(
+        f"{'':<12}{'ratio':>8}"
+        + "".join(f"{h:>14}" for h in heads)
+        + "  (seconds of CPU; errors %)"
+    )
     for name, (X, y) in read(folder).items():
         times, found = row(X[:N], y[:N])
         shown = "".join(f"{t:14.3f}" for t in times) + f"{'-':>14}" * (4 - len(times))

@@ -70,3 +70,10 @@ def test_the_cotangent_is_left_right_and_dense() -> None:
     a = random_sensitivity(3, 2, True)
     expected = np.einsum("ik,jk->ij", a.left, a.right) + a.dense
     np.testing.assert_allclose(a.gram, expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_a_tile_is_a_part_of_the_cotangent(dense: bool) -> None:
+    a = random_sensitivity(4, 2, dense)
+    rows, columns = slice(1, 4), slice(0, 5)
+    np.testing.assert_allclose(a.tile(rows, columns), a.gram[rows, columns], rtol=1e-13)

@@ -317,3 +317,26 @@ def test_proximal_points_reach_the_optimum(balanced: bool) -> None:
     np.testing.assert_allclose(qp.K @ answer.beta, qp.K @ exact.beta, atol=1e-8)
     assert answer.offset == pytest.approx(exact.offset, abs=1e-8)
     np.testing.assert_allclose(answer.residual, qp.residual(answer.beta), atol=1e-9)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False], ids=["intercept", "no intercept"])
+def test_descent_that_converged_is_an_answer(
+    fit_intercept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where pivoting always cycles, what the two kinds of descent agree on is taken."""
+    real = box_qp.backend()
+
+    class Cycling:
+        decompose, settle = staticmethod(real.decompose), staticmethod(real.settle)
+        subtract = staticmethod(real.subtract)
+
+        @staticmethod
+        def pivot(*arguments: object) -> tuple[int, int, float]:
+            return 40, reference.CYCLING, 0.0
+
+    K, y = regimes()["gaussian"]
+    expected = solve(K, y, 1.0, fit_intercept=fit_intercept)
+    monkeypatch.setattr(box_qp, "backend", lambda: Cycling)
+    s = solve(K, y, 1.0, fit_intercept=fit_intercept)
+    assert s.status.ok
+    np.testing.assert_allclose(s.decision, expected.decision, atol=1e-9)

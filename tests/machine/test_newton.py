@@ -69,3 +69,15 @@ def test_both_ways_to_the_squared_hinge_agree(name: str) -> None:
             s = solve(G, y, C, "squared_hinge", fit_intercept)
             value = beta @ (f - b) / 2 + C * loss.value(y * f).sum()
             assert value == pytest.approx(s.objective, rel=1e-7), (fit_intercept, C)
+
+
+def test_a_numerically_singular_system_is_lifted() -> None:
+    # C K exceeds 1 / eps and rounding makes the matrix indefinite: an end, and finite numbers
+    X, y = cloud(30, seed=41)
+    G = (1e4 * X) @ (1e4 * X).T
+    loss = get_loss("logistic")
+    beta, b, f, _ = newton(G, y, np.full(30, 1e10), loss, False, np.zeros(30), 0.0)
+    assert np.all(np.isfinite(beta))
+    assert np.all(np.isfinite(f))
+    value = beta @ (f - b) / 2 + 1e10 * loss.value(y * f).sum()
+    assert value < 1e10 * 30 * np.log(2.0)  # no worse than nothing

@@ -31,8 +31,8 @@ def solve(
 
     Exact: relative duality gap and residual below 1e-9, or below 100 times the rounding error of
     evaluating the objective where that is larger; otherwise ``status`` says so, with advice.
-    Cost: about 3 n steps of O(n) and a few factorisations of the free block (hinges), ten
-    factorisations of n x n (logistic). Memory: K itself and O(n |free|).
+    Cost: at most about n steps of O(n) and a few factorisations of the free block (hinges), ten
+    factorisations of n x n (logistic). Memory: K itself and O(n + |free|^2).
     """
     get_loss(loss)
     gram = check_gram(K)
