@@ -81,7 +81,7 @@ def test_warm_start_through_the_objective() -> None:
     y = np.append(y, y[:3])
     objective = Objective(Dataset.of(X, y), KERNEL, get_criterion("evidence-ep"), "hinge", False)
     near, trained = objective.score(1.6, KERNEL)
-    assert len(trained["ep"].dual) == 33
+    assert len(trained["ep"].shift) == 33
     cold, _ = objective.score(1.5, KERNEL)
     warm, _ = objective.score(1.5, KERNEL, start=trained)
     assert warm.value == pytest.approx(cold.value, abs=1e-10)

@@ -8,7 +8,6 @@ import numpy as np
 
 from svmselect.criteria.base import PENALISED, Context, Criterion, Verdict, every
 from svmselect.kernels import Kernel
-from svmselect.posterior.approximation import Start
 from svmselect.posterior.ep import propagate
 from svmselect.types import Array, IntArray, Sensitivity
 
@@ -68,12 +67,11 @@ class EvidenceEP(Criterion):
         rank = None if self.rank is None else min(self.rank, len(rows))
         ep = propagate(
             K, context.y[rows], context.C, context.loss, weights, self.normalised,
-            known if whole or known is None else Start(known.dual[rows], known.variance[rows]),
+            known if whole or known is None else known.at(rows),
             rank, self.device, gradient=gradient,
         )  # fmt: skip
         # a row stands for its copies; absent rows get what the first row has, and no harm in it
-        start = ep.start
-        context.trained["ep"] = start if whole else Start(start.dual[group], start.variance[group])
+        context.trained["ep"] = ep.start if whole else ep.start.at(group)
         details = {"log_evidence": ep.log_evidence, "sweeps": ep.sweeps, "residual": ep.residual}
         value = ep.log_evidence / n
         if not gradient:

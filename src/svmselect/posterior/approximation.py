@@ -14,10 +14,16 @@ from svmselect.types import Array, IntArray, Sensitivity, Status
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """What a run at neighbouring hyperparameters starts from: the dual and the cavity variances."""
+    """What a run at neighbouring hyperparameters starts from: the sites and what they gave."""
 
+    precision: Array
+    shift: Array
     dual: Array
-    variance: Array
+    cavity: Array
+
+    def at(self, rows: IntArray) -> Start:
+        """The same for some of the points, in another order or repeated."""
+        return Start(self.precision[rows], self.shift[rows], self.dual[rows], self.cavity[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +42,10 @@ class EP:
 
     ``log_evidence`` is ln Q, with ln kappa of every point unless normalised. Of the latent values
     theta of all rows: ``mean`` = K ``dual``, marginal ``variance``, ``covariance`` and ``root``
-    (covariance = root root'). Sites are exp(-precision theta^2/2 + shift theta). At new points the
-    mean is k' dual and the variance k(x, x) - k_S' inner k_S over the rows S = ``support``: all
-    rows, where inner = (K + precision^-1)^-1, or the landmarks of a prior of low rank.
+    (covariance = root root'). Sites are exp(-precision theta^2/2 + shift theta), ``cavity`` the
+    variances without them. At new points the mean is k' dual and the variance k(x, x) -
+    k_S' inner k_S over the rows S = ``support``: all rows, where inner = (K + precision^-1)^-1, or
+    the landmarks of a prior of low rank.
 
     ``sweeps`` counts factorisations; ``residual`` is how far from the fixed point they ended.
     """
@@ -47,10 +54,10 @@ class EP:
     dual: Array
     mean: Array
     variance: Array
+    cavity: Array
     precision: Array
     shift: Array
     slope_log_C: float
-    start: Start
     sweeps: int
     residual: float
     status: Status
@@ -64,9 +71,10 @@ class EP:
     low_rank: LowRank | None
 
     @property
-    def cavity(self) -> Array:
-        """Cavity variances."""
-        return self.start.variance
+    def start(self) -> Start:
+        """Where to start a neighbouring run; small."""
+        dual = self.shift - self.precision * self.mean  # not the landmarks', if there are any
+        return Start(self.precision, self.shift, dual, self.cavity)
 
     @property
     def support(self) -> IntArray:

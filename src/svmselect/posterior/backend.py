@@ -97,7 +97,10 @@ class TorchBackend:
         self.device = torch.device(device)
 
     def put(self, array: Array) -> Matrix:
-        return self.torch.tensor(np.asarray(array), dtype=self.torch.float64, device=self.device)
+        given = np.ascontiguousarray(array)
+        if self.device.type == "cpu" or not given.flags.writeable:  # torch shares no such memory
+            return self.torch.tensor(given, dtype=self.torch.float64, device=self.device)
+        return self.torch.from_numpy(given).to(self.device, dtype=self.torch.float64)
 
     def get(self, matrix: Matrix) -> Array:
         return np.asarray(matrix.cpu().numpy())

@@ -43,7 +43,7 @@ def evidence_hessian(ep: EP, X: Array, kernel: Kernel) -> Array:
         )
     prior = DensePrior.of(ep.K, get_backend("cpu"), not log_concave(ep.loss, ep.normalised))
     equations = Equations(prior, ep.y, get_sites(ep.loss, ep.C, ep.weights, ep.normalised))
-    state = equations.visit(ep.y * ep.start.dual, np.log(ep.start.variance))
+    state = equations.visit(ep.y * ep.dual, np.log(ep.cavity))
     if state is None:
         raise ValueError("these sites give no Gaussian: see the status of this run")
     response = _Response.at(state, ep)

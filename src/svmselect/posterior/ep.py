@@ -37,7 +37,7 @@ from svmselect.types import Array
 
 __all__ = ["EP", "Start", "expectation_propagation", "propagate"]
 
-TOLERANCE = 1e-9
+TOLERANCE = 1e-8
 SWEEPS = 200
 
 
@@ -72,9 +72,9 @@ def expectation_propagation(
     if not (np.isfinite(C) and C > 0):
         raise ValueError(f"C must be a positive finite number, got {C!r}")
     begin = start.start if isinstance(start, EP) else start
-    if begin is not None and len(begin.dual) != len(signs):
+    if begin is not None and len(begin.precision) != len(signs):
         raise ValueError(
-            f"start is for {len(begin.dual)} points, this problem has {len(signs)}; "
+            f"start is for {len(begin.precision)} points, this problem has {len(signs)}; "
             "start from the posterior of the same points, or leave it out"
         )
     return propagate(
@@ -97,7 +97,7 @@ def propagate(
     gradient: bool = True,
 ) -> EP:
     """``expectation_propagation`` for arguments that are known to be sound."""
-    if start is not None and len(start.dual) != len(y):
+    if start is not None and len(start.precision) != len(y):
         start = None  # of other points: no help here
     backend = get_backend(device)
     marks = None if rank is None else Landmarks.choose(K, rank)
@@ -123,10 +123,10 @@ def propagate(
         dual=b if marks is None else marks.spread_dual(b),
         mean=y * state.mean,
         variance=state.latent.variance,
+        cavity=state.s2,
         precision=state.tilted.precision,
         shift=b + state.tilted.precision * y * state.mean,
         slope_log_C=float(state.tilted.log_C.sum()) + total * C * slope,
-        start=Start(b, state.s2),
         sweeps=sweeps,
         residual=state.residual,
         status=status,

@@ -47,6 +47,12 @@ class Equations:
         """K v, in margins."""
         return np.asarray(self.y * self.prior.apply(self.y * v))
 
+    def mismatch(self, dual: Array, log_s2: Array) -> float:
+        """``State.off`` at a point, without its factorisation. O(n^2)."""
+        s2 = np.exp(log_s2)
+        slope = self.sites(self.apply(dual) - s2 * dual, s2).slope
+        return float(np.max(np.abs(slope - dual) * np.sqrt(s2)))
+
     def visit(self, dual: Array, log_s2: Array) -> State | None:
         """Evaluate sites and posterior at a point; None if there is no Gaussian there."""
         s2 = np.exp(log_s2)

@@ -23,6 +23,7 @@ _PATIENCE = 3  # sweeps to take after a Newton step that did not help
 _LOST = 25  # sweeps that should have come near
 _FINE = 1e-6  # a residual that no longer falls below this is as good as rounding allows
 _COARSE = 1e-5  # above this the gradient is off in the sixth digit
+_FITS = 0.3  # how far a neighbour's dual may be from its sites' slopes to start from it
 _ROUGH = 0.05  # good enough to go on along the path
 
 
@@ -33,9 +34,10 @@ def find_fixed_point(
     at = equations(C)
     used = 0
     if start is not None:
-        warm = at.visit(at.y * start.dual, np.log(np.maximum(start.variance, TINY)))
-        if warm is not None and np.isfinite(warm.residual):
-            state, used, found = _iterate(warm, tol, min(limit, _LOST))
+        warm, used = _warm(at, start)
+        if warm is not None:
+            state, more, found = _iterate(warm, tol, min(limit, _LOST))
+            used += more
             if found:
                 return state, used, _judge(state, found)
     state, more, found = _iterate(_cold(at), tol, min(limit, _LOST))
@@ -123,6 +125,23 @@ def _visit(state: State, db: Array, dl: Array) -> State | None:
         if new is not None and np.isfinite(new.residual):
             return new
     return None
+
+
+def _warm(equations: Equations, start: Start) -> tuple[State | None, int]:
+    """Start near a neighbour; also the factorisations spent before the first visit.
+
+    Its dual and cavities where they still fit the sites, else the posterior that its sites have
+    under the prior as it is now.
+    """
+    dual, log_s2, spent = equations.y * start.dual, np.log(np.maximum(start.cavity, TINY)), 0
+    if not equations.mismatch(dual, log_s2) < _FITS:
+        latent, spent = equations.prior.condition(start.precision), 1
+        if latent is None or not (latent.retained > 0).all():
+            return None, spent
+        dual = equations.y * latent.solve(start.shift)
+        log_s2 = np.log(np.maximum(latent.variance / latent.retained, TINY))
+    state = equations.visit(dual, log_s2)
+    return (state if state is not None and np.isfinite(state.residual) else None), spent
 
 
 def _cold(equations: Equations) -> State:
