@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 from scipy.special import expit
+from sklearn.base import clone
 from sklearn.datasets import make_classification, make_moons
-from sklearn.model_selection import cross_val_predict
+from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.svm import SVC
 
 from svmselect import AutoKLR, AutoSVC
 from svmselect.fitting.chosen import Setting, hold_out
+from svmselect.fitting.machines import class_probabilities
 from svmselect.fitting.problem import Problem
 from svmselect.kernels import RBF
 from svmselect.machine import solve
@@ -103,6 +105,28 @@ def test_fitted_attributes_of_three_classes(three):
     assert three.intercept_.shape == (3,)
     np.testing.assert_array_equal(three.support_vectors_, X3[three.support_])
     np.testing.assert_array_equal(np.repeat(np.arange(3), three.n_support_), y3[three.support_])
+
+
+def test_the_error_in_words_is_that_of_the_folds(three):
+    fold = KFold(5, shuffle=True, random_state=0)
+    ready = list(fold.split(X3, y3))
+    model = clone(three).set_params(cv=ready).fit(X3, y3)
+    apart = isinstance(model.kernel_, tuple)
+    wrong = 0
+    scaled = (X3 - model.mean_) / model.scale_
+    for train, test in ready:
+        f = np.empty((len(test), 3))
+        for p, (i, j) in enumerate([(0, 1), (0, 2), (1, 2)]):
+            both = np.isin(y3, (i, j))
+            rows = train[both[train]]
+            k, C = (model.kernel_[p], model.C_[p]) if apart else (model.kernel_, model.C_)
+            share = len(rows) / both.sum()
+            s = solve(k(scaled[rows]), np.where(y3[rows] == j, 1.0, -1.0), C / share)
+            whole = solve(k(scaled[both]), np.where(y3[both] == j, 1.0, -1.0), C)
+            shift = -model.intercept_[p] - whole.intercept
+            f[:, p] = k(scaled[test], scaled[rows]) @ s.beta + s.intercept + shift
+        wrong += np.sum(class_probabilities(f, model.sigmoid_slope_, 3).argmax(axis=1) != y3[test])
+    assert f"Error of held-out rows: {wrong / len(y3):.1%}" in model.explain()
 
 
 def test_hyperparameters_of_each_pair():

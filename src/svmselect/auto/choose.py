@@ -236,7 +236,7 @@ def _choice(
         sigmoids=best.sigmoids,
         value=-best.loss / survey.landscape.total,
         error=error,
-        standard_error=float(np.sqrt(error * (1.0 - error) / rows)),
+        standard_error=float(np.sqrt(max(error * (1.0 - error), 0.0) / rows)),
         held_out=held_out,
         tau=tau,
         history=tuple(survey.history),

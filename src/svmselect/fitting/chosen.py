@@ -95,7 +95,7 @@ class HeldOut:
         weights = problem.counts[self.rows]
         wrong = p.argmax(axis=1) != problem.codes[self.rows]
         error = float(weights @ wrong / weights.sum())
-        return error, float(np.sqrt(error * (1.0 - error) / problem.counts.sum()))
+        return error, float(np.sqrt(max(error * (1.0 - error), 0.0) / problem.counts.sum()))
 
     def probabilities(self, sigmoids: Sequence[Sigmoid], k: int) -> Array:
         """Class probabilities of the held-out rows, by these sigmoids."""

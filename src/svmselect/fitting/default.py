@@ -11,7 +11,7 @@ import numpy as np
 
 from svmselect.auto import Choice, Pair, choose
 from svmselect.auto.large import Large, choose_large
-from svmselect.fitting.chosen import Chosen, Setting
+from svmselect.fitting.chosen import Chosen, Setting, hold_out
 from svmselect.fitting.machines import upright
 from svmselect.fitting.problem import Problem
 from svmselect.kernels import RBF
@@ -55,12 +55,18 @@ def by_default(
         options |= {"max_time": limits.max_time, "callback": limits.report}
         begin = None if start is None else _start(*start)
         found = [_strategy(problem.X, pairs, {**options, "start": begin})]
-        return _gathered(pairs, found, [""])
-    if limits.max_time is not None:
-        options["max_time"] = limits.max_time / len(pairs)
-    labels = problem.classes.tolist()
-    names = [f"{one} or {other}: " for one, other in combinations(labels, 2)]
-    return _gathered(pairs, _each(problem, pairs, options, limits), names)
+        chosen = _gathered(pairs, found, [""])
+    else:
+        if limits.max_time is not None:
+            options["max_time"] = limits.max_time / len(pairs)
+        labels = problem.classes.tolist()
+        names = [f"{one} or {other}: " for one, other in combinations(labels, 2)]
+        chosen = _gathered(pairs, _each(problem, pairs, options, limits), names)
+    if chosen.coupled or len(problem) > MANY:
+        return chosen
+    # at the price of one evaluation: the error of all classes together
+    held = hold_out(problem, pairs, chosen.setting, loss)
+    return replace(chosen, error=held.error(problem, chosen.sigmoids), coupled=True)
 
 
 def _strategy(X: Array, pairs: Sequence[Pair], options: dict[str, Any]) -> Large:
