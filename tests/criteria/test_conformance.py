@@ -20,7 +20,8 @@ VARIANTS: dict[str, list[Variant]] = {
     "abic": [LANDMARKS, ({"variant": "printed"}, ())],
     "alignment": [({"centred": False}, ())],
     "dbtc": [({"normalised": False}, ("scaling",))],
-    "evidence-ep": [({"normalised": True}, ())],
+    # ties among landmarks go to the first row
+    "evidence-ep": [({"normalised": True}, ()), ({"rank": 12}, ("permutation",))],
     "kric": [LANDMARKS, ({"offset": "exact"}, ())],
     "kric-sollich": [
         LANDMARKS,
