@@ -200,6 +200,12 @@ class Listener:
 # plain scikit-learn
 
 
+def votes(pairs):
+    """How many pairs each of three classes wins."""
+    a, b, c = (pairs > 0).astype(int).T
+    return np.column_stack([a + b, 1 - a + c, 2 - b - c])
+
+
 @pytest.mark.parametrize(
     "kernel",
     [
@@ -222,8 +228,12 @@ def test_export_has_the_same_decision_values(kernel, rows):
     assert [type(step) for _, step in plain.steps] == [StandardScaler, SVC]
     found = plain.decision_function(Z)
     np.testing.assert_allclose(found, fitted.decision_function(Z), rtol=1e-9, atol=1e-9)
-    agree = np.mean(plain.predict(Z) == fitted.predict(Z))
-    assert agree == 1.0 if len(fitted.classes_) == 2 else agree > 0.9
+    # with three classes by vote; where one of them wins both its pairs, that is it
+    winner = found > 0 if found.ndim == 1 else votes(found).argmax(axis=1)
+    clear = np.ones(40, dtype=bool) if found.ndim == 1 else votes(found).max(axis=1) == 2
+    np.testing.assert_array_equal(plain.predict(Z)[clear], winner[clear])
+    if found.ndim == 1:
+        np.testing.assert_array_equal(plain.predict(Z), fitted.predict(Z))
     np.testing.assert_allclose(clone(plain[-1]).get_params()["C"], plain[-1].C)
 
 

@@ -21,7 +21,7 @@ def inputs(kind: str, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
     return np.where(X > 0, 1.0, 0.0) if kind == "binary" else X
 
 
-@settings(max_examples=40)
+@settings(max_examples=12)
 @given(
     kind=st.sampled_from(KINDS),
     n=st.integers(4, 30),
