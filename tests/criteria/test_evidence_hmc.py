@@ -73,13 +73,25 @@ def test_eighty_points_beside_expectation_propagation(loss: str) -> None:
     assert found.details["divergences"] == 0
 
 
-def test_both_schemes_agree() -> None:
+def test_the_schemes_agree() -> None:
     X, y = cloud(40)
     ours, paper = evidence(X, y), evidence(X, y, scheme="paper", draws=12_000, chains=16)
-    error = np.hypot(ours.details["gradient_stderr"], paper.details["gradient_stderr"])
+    weighted = evidence(X, y, scheme="importance")
     assert paper.details["draws"] == 6_000
-    assert (np.abs(ours.gradient - paper.gradient) < 4.5 * error).all()
-    assert ours.value == paper.value  # the value is not the scheme's business
+    assert weighted.details["gradient_stderr"].max() < 0.004
+    for other in (paper, weighted):
+        error = np.hypot(ours.details["gradient_stderr"], other.details["gradient_stderr"])
+        assert (np.abs(ours.gradient - other.gradient) < 4.5 * error).all()
+        assert ours.value == other.value  # the value is not the scheme's business
+        assert other.status.ok
+
+
+def test_uneven_weights_are_not_trusted() -> None:
+    X, y = cloud(60)
+    kernel = Constant(180.0) * RBF(1.0) + Constant(0.1)
+    found = evidence(X, y, C=20.0, kernel=kernel, scheme="importance", draws=4000)
+    assert not found.status.ok
+    assert found.details["ess"] < 400
 
 
 def test_errors_are_the_spread_of_repetitions() -> None:

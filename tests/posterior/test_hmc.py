@@ -153,6 +153,9 @@ def test_harder_posteriors_get_more_steps() -> None:
     assert easy.steps <= 3
     assert hard.steps >= 6
     assert accept > 0.4
+    wall, accept = tune(frame_of(1e3, 1e3), get_noise(0, CPU))
+    assert wall.turn < easy.turn
+    assert accept > 0.2
 
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("torch-cpu", marks=pytest.mark.torch)])

@@ -6,32 +6,30 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from math import isfinite
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from svmselect.criteria.base import PENALISED, Context, Criterion, Verdict, every
+from svmselect.criteria.sampled import Chains, Past, Sampled, Source, Weighted, sample
 from svmselect.kappa import log_kappa
 from svmselect.kernels import Kernel
 from svmselect.posterior.averages import Gatherer
 from svmselect.posterior.backend import get_backend
-from svmselect.posterior.diagnostics import bulk_ess, rhat
 from svmselect.posterior.ep import propagate
 from svmselect.posterior.frame import Frame
-from svmselect.posterior.hmc import Stepper, Trace, run
+from svmselect.posterior.hmc import Stepper
 from svmselect.posterior.hmc_paper import paper_hmc
 from svmselect.posterior.importance import Evidence, annealed_importance, log_evidence
 from svmselect.posterior.noise import get_noise
 from svmselect.posterior.tuning import settled, tune
-from svmselect.types import OK, Array, Sensitivity, Status
+from svmselect.types import OK, Sensitivity, Status
 
-SCHEMES = ("split", "paper")
+SCHEMES = ("split", "paper", "importance")
 
 _FIRST = 32  # draws of each chain before the error is looked at
 _STRETCH = 32  # draws that make a group where chains are few
-_WORK = 2**22  # leapfrog steps of all chains at most, unless draws are given
-_MIXES = np.linspace(0.0, 1.0, 21)
-_MIXED = 1.1  # R-hat beyond which the chains do not agree
+_WORK = 2**21  # products with a column at most, unless draws are given
 
 
 @dataclass(frozen=True)
@@ -42,12 +40,14 @@ class EvidenceHMC(Criterion):
     is a posterior average (GS eqs 18, 20). ``scheme="split"``: chains in the frame of expectation
     propagation, which is their control variate (``posterior.hmc``); "paper": Gold & Sollich's own
     (``posterior.hmc_paper``, 40,000 draws of one chain; ``scale_time``: shorter trajectories at
-    large C). The value is by importance sampling, annealed where need be. Without ``draws`` they
-    are taken until every standard error is below ``tolerance``; ``details`` has "gradient_stderr",
-    R-hat and effective sample sizes. ``normalised`` divides each likelihood by its sum over both
-    labels (and drops kappa), ``rank`` takes a prior from that many landmarks, ``device`` "cuda"
-    runs the chains there. The offset is a Constant in the kernel; a weight counts as copies of its
-    row. O(n^2) a draw. Hinge, squared hinge, logistic.
+    large C); "importance": weighted draws of expectation propagation's Gaussian, without chains,
+    cheaper where that is a good one. The value is by importance sampling in any case, annealed
+    where need be. Without ``draws`` they are taken until every standard error is below
+    ``tolerance``; ``details`` has "gradient_stderr", R-hat and effective sample sizes.
+    ``normalised`` divides each likelihood by its sum over both labels (and drops kappa), ``rank``
+    takes a prior from that many landmarks, ``device`` "cuda" runs the chains there. The offset is
+    a Constant in the kernel; a weight counts as copies of its row. O(n^2) a draw. Hinge, squared
+    hinge, logistic.
     """
 
     draws: int | None = None
@@ -121,10 +121,7 @@ class EvidenceHMC(Criterion):
         stderr = evidence.stderr / n
         if not gradient:
             return Verdict(value, stderr=stderr, details=details, status=status)
-        if self.scheme == "paper":
-            sampled = self._by_paper(context)
-        else:
-            sampled = self._by_frame(context, frame, seeds[2], tuned, chains)
+        sampled = self._sampled(context, frame, seeds[2], tuned, chains)
         details |= sampled.details()
         total = sampled.sensitivity * (1.0 / n)
         kappa = Sensitivity(total.left[:, :0], total.right[:, :0], C * slope)
@@ -141,15 +138,7 @@ class EvidenceHMC(Criterion):
         least = 512 if self.device.startswith("cuda") else 32
         return int(np.clip(16384 // n // 16 * 16, least, 1024))
 
-    def _by_paper(self, context: Context) -> Sampled:
-        chain = paper_hmc(
-            context.K, context.y, context.C, context.loss, context.weights,
-            context.solution.alpha, self.normalised, self.draws or 40_000, self._chains(1),
-            self.random_state, self.scale_time,
-        )  # fmt: skip
-        return Sampled.of(context, chain, chain.trace, chain.steps, False)
-
-    def _by_frame(
+    def _sampled(
         self,
         context: Context,
         frame: Frame,
@@ -157,119 +146,35 @@ class EvidenceHMC(Criterion):
         tuned: Callable[[], tuple[Stepper, float]],
         chains: int,
     ) -> Sampled:
-        """Sample until the errors are small enough."""
+        """Posterior averages by the scheme, until the errors are small enough."""
+        if self.scheme == "paper":
+            found = paper_hmc(
+                context.K, context.y, context.C, context.loss, context.weights,
+                context.solution.alpha, self.normalised, self.draws or 40_000, chains,
+                self.random_state, self.scale_time,
+            )  # fmt: skip
+            return Sampled.of(context, found, Past(found.trace, found.steps), False)
         noise = get_noise(seed, frame.backend)
-        stepper, accept = tuned()
-        delta = annealed_importance(stepper, noise, chains, keep=0.8)[1]
-        state = settled(stepper, noise, delta, accept)
+        source: Source = Weighted(frame, noise, chains)
+        work = _WORK // 2
+        if self.scheme == "split":
+            stepper, accept = tuned()
+            delta = annealed_importance(stepper, noise, chains, keep=0.8)[1]
+            source = Chains(stepper, settled(stepper, noise, delta, accept), noise)
+            work = _WORK // (stepper.steps + 1)
         groups, stretch = 16 if len(frame) <= 1000 else 8, _STRETCH
         if self.draws is None:
-            most = max(_WORK // (stepper.steps + 1) // chains, _FIRST)
-            more = _FIRST if chains >= groups else groups * stretch
+            most = max(work // chains, _FIRST)
+            first = _FIRST if chains >= groups else groups * stretch
         else:
-            more = most = max(-(-self.draws // chains), 2)
+            first = most = max(-(-self.draws // chains), 2)
             if chains < groups:  # stretches of draws in place of chains
-                groups = min(groups, more)
-                stretch = more // groups
+                groups = min(groups, first)
+                stretch = first // groups
         gathered = Gatherer(frame, groups, stretch)
-        state, trace = run(stepper, state, noise, more, gathered.add)
-        sampled = Sampled.of(context, gathered, trace, stepper.steps, False)
-        while (done := len(trace.potential)) < most:
-            excess = float(sampled.stderr.max()) / (0.8 * self.tolerance)
-            if excess <= 1.0:
-                break
-            if sampled.mixable or frame.landmarks is not None:
-                more = int(np.ceil(done * min(excess**2 - 1.0, 3.0)))
-                state, part = run(stepper, state, noise, min(more, most - done), gathered.add)
-                trace = trace + part
-            mixable = frame.landmarks is None
-            sampled = Sampled.of(context, gathered, trace, stepper.steps, mixable)
-        return sampled
+        return sample(context, source, gathered, 0.8 * self.tolerance, first, most)
 
 
-class Averages(Protocol):
-    """Posterior averages in independent groups."""
-
-    @property
-    def groups(self) -> int:
-        """How many there are."""
-
-    def sensitivity(self, group: int | None, mix: float = 0.0) -> Sensitivity:
-        """d ln Q without kappa, of one group or of all."""
-
-
-@dataclass(frozen=True, eq=False)
-class Sampled:
-    """A gradient with its errors, and the chains behind it.
-
-    ``by_group`` holds the gradient per point of each group, by rows; ``mixable`` says that both
-    forms of the gradient were tried (see ``posterior.frame``) and ``mix`` is the better mixture.
-    """
-
-    sensitivity: Sensitivity
-    by_group: Array
-    trace: Trace
-    steps: int
-    mixable: bool
-    mix: float
-
-    @classmethod
-    def of(
-        cls, context: Context, averages: Averages, trace: Trace, steps: int, mixable: bool
-    ) -> Sampled:
-        """Differentiate the kernel for each group and form; the largest error is made least."""
-
-        def gradients(mix: float) -> Array:
-            each = [averages.sensitivity(k, mix) for k in range(averages.groups)]
-            return np.array([context.gradient(s) for s in each]) / context.total
-
-        by_group, mix = gradients(0.0), 0.0
-        if mixable:
-            other = gradients(1.0)
-            mixtures = [(1.0 - m) * by_group + m * other for m in _MIXES]
-            best = int(np.argmin([g.std(axis=0).max() for g in mixtures]))
-            by_group, mix = mixtures[best], float(_MIXES[best])
-        return cls(averages.sensitivity(None, mix), by_group, trace, steps, mixable, mix)
-
-    @property
-    def stderr(self) -> Array:
-        """Standard error of every component."""
-        spread: Array = self.by_group.std(axis=0, ddof=1) / np.sqrt(len(self.by_group))
-        return spread
-
-    def details(self) -> dict[str, Any]:
-        """What the chains say of themselves."""
-        t = self.trace
-        return {
-            "gradient_stderr": self.stderr,
-            "draws": t.potential.size,
-            "chains": t.potential.shape[1],
-            "steps": self.steps,
-            "accept": t.accept,
-            "divergences": t.divergent,
-            "rhat": max(rhat(x) for x in (t.potential, *t.latents)),
-            "ess": bulk_ess(t.potential),
-            "ess_latents": min(bulk_ess(x) for x in t.latents),
-            "mix": self.mix,
-        }
-
-    def status(self, tolerance: float) -> Status:
-        """Whether the chains agree and the errors are as small as asked for."""
-        agree = rhat(self.trace.potential)
-        if agree > _MIXED or self.trace.accept < 0.02:
-            return _UNMIXED
-        worst = float(self.stderr.max())
-        if worst > tolerance:
-            advice = f"a component has standard error {worst:.1e}; give draws, or lower C"
-            return Status("noisy gradient", advice)
-        return OK
-
-
-_UNMIXED = Status(
-    "not mixed",
-    "the chains disagree with one another: lower C or the kernel's amplitude, give more draws, or "
-    "use evidence-ep, which needs no chains",
-)
 _UNRELIABLE = Status(
     "unreliable value",
     "a few weights dominate the evidence, so that its error is unknown: give more chains, lower C, "

@@ -34,7 +34,7 @@ class Gatherer:
     count: Array = field(init=False)  # sum of the weights of each group
     log_C: Array = field(init=False)
     sums: list[list[Any]] = field(init=False)  # of r, r delta', r r'
-    waiting: list[tuple[Matrix, Matrix]] = field(init=False, default_factory=list)
+    waiting: list[tuple[Matrix, Matrix, Matrix]] = field(init=False, default_factory=list)
     here: int = field(init=False, default=0)  # the group of the present stretch
     draws: int = field(init=False, default=0)
 
@@ -42,18 +42,20 @@ class Gatherer:
         self.count, self.log_C = np.zeros(self.groups), np.zeros(self.groups)
         self.sums = [[0.0] * self.groups for _ in range(3)]
 
-    def add(self, delta: Matrix) -> None:
-        """Take one draw of every chain, (n, chains)."""
+    def add(self, delta: Matrix, weights: Matrix | None = None) -> None:
+        """Take one draw of every chain, (n, chains); ``weights``, one a chain, default to one."""
         frame = self.frame
         slope = frame.backend.get(frame.potential.by_log_C(frame.mean + delta))
         group = self.draws // self.stretch % self.groups
         if group != self.here:
             self.flush()
             self.here = group
+        shares = np.ones(len(slope)) if weights is None else frame.backend.get(weights)
         for k, block in self._blocks(len(slope)):
-            self.count[k] += len(slope[block])
-            self.log_C[k] += slope[block].sum()
-        self.waiting.append((frame.residual_force(delta), delta))
+            self.count[k] += shares[block].sum()
+            self.log_C[k] += shares[block] @ slope[block]
+        r = frame.residual_force(delta)
+        self.waiting.append((r if weights is None else r * weights, r, delta))
         self.draws += 1
         if len(self.waiting) * len(slope) >= _COLUMNS * self.groups:
             self.flush()
@@ -64,8 +66,9 @@ class Gatherer:
             return
         cat = self.frame.xp.hstack
         for k, block in self._blocks(self.waiting[0][0].shape[1]):
-            r, delta = (cat([draw[i][:, block] for draw in self.waiting]) for i in range(2))
-            for sums, part in zip(self.sums, (r.sum(1), r @ delta.T, r @ r.T), strict=True):
+            left, r, delta = (cat([draw[i][:, block] for draw in self.waiting]) for i in range(3))
+            products = (left.sum(1), left @ delta.T, left @ r.T)
+            for sums, part in zip(self.sums, products, strict=True):
                 sums[k] = sums[k] + part
         self.waiting.clear()
 

@@ -35,7 +35,7 @@ from svmselect.posterior.noise import Noise
 from svmselect.posterior.potential import Force
 from svmselect.types import Array
 
-TURN = 1.8  # length of a trajectory: a little over a quarter turn, so that means mix faster
+TURN = 1.9  # length of a trajectory: a little over a quarter turn, so that means mix faster
 JITTER = 0.1  # the turn of each chain varies by this share, so that none is periodic
 DIVERGENT = 1000.0  # an energy error beyond this is counted
 _ROOT3 = 3.0**0.5

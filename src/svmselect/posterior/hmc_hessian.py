@@ -1,13 +1,14 @@
 """Second derivatives of the exact evidence, from posterior averages (GS section 4.3).
 
-In the frame of expectation propagation (``frame``: residual R, force r, G = I - S Sigma, inner =
-(K + S^-1)^-1) the sites are held and ln Q = ln(Gaussian integral) + ln E exp(-R) over N(m, Sigma). As
-a parameter moves, K_p = dK/dtheta_p, that Gaussian flows along v_p = G'K_p (b + k/2), k = K^-1 delta,
-and differentiating twice along the flow gives, with s_p = r'v_p, rho = G <r>, Y = G <r k'>,
+In the frame of expectation propagation (``frame``: residual R, force r, G = I - S Sigma, inner
+matrix J = (K + S^-1)^-1) the sites are held, and ln Q is that of a Gaussian integral plus
+ln E exp(-R) over N(m, Sigma). As a parameter moves, K_p = dK/dtheta_p, that Gaussian flows along
+v_p = G'K_p (b + k/2), k = K^-1 delta. Differentiating twice along it gives, with A = d ln Q/dK,
+s_p = r'v_p, rho = G <r>, Y = G <r k'> and M = K_q J K_p,
 
-    d2 ln Q = sum_ij A_ij K_pq,ij - b'K_q inner K_p b + tr(inner K_p inner K_q)/2      A = d ln Q/dK
+    d2 ln Q = sum_ij A_ij K_pq,ij - b'M b + tr(J K_p J K_q)/2
             + Cov(s_p, s_q) - sum_i <R''_i v_pi v_qi>
-            + rho'(M + M')b + tr((M + M')Y')/2 + tr(K_p (K^-1 - inner) K_q Y')/4,  M = K_q inner K_p,
+            + rho'(M + M')b + tr((M + M')Y')/2 + tr(K_p (K^-1 - J) K_q Y')/4,
     d2 ln Q / dlog C dtheta_p = Cov(dV/dlog C, s_p) - <(dV'/dlog C)'v_p>,
     d2 ln Q / dlog C^2 = n d2 ln kappa + Var(dV/dlog C) - <d2V/dlog C^2>:
 
