@@ -60,8 +60,12 @@ class GradientAscent(Search[AscentState]):
         if state.slope is None:
             if slope is None:
                 return replace(state, stopped=no_gradient(self))
-            size = float(np.abs(slope).max())
-            rate = np.full(len(slope), self.step / size if size > 0 else 0.0)
+            # derivatives differ by orders of magnitude: every coordinate first moves alike
+            size = np.maximum(np.abs(slope), 1e-4 * float(np.abs(slope).max()))
+            rate = np.divide(self.step, size, out=np.zeros_like(size), where=size > 0)
+            if LINEAR in state.space.names:  # its rate is per unit of C, see _step
+                i = state.space.names.index(LINEAR)
+                rate[i] *= float(np.exp(2.0 * answer.point[i]))
             state = replace(state, slope=slope, rate=rate, peak=float(np.linalg.norm(slope)))
             return self._next(state, answer.point)
         old = state.slope
@@ -75,7 +79,7 @@ class GradientAscent(Search[AscentState]):
             worse = turned | (np.abs(slope) > 2.0 * np.abs(old))
             return self._discard(state, np.where(worse | (not worse.any()), 0.3, 1.0))
         rate = state.rate * np.where(
-            turned, 0.5, np.where(np.abs(slope) > 0.5 * np.abs(old), 1.4, 1)
+            turned, 0.5, np.where(np.abs(slope) > 0.5 * np.abs(old), 1.2, 1)
         )
         peak = max(state.peak, norm)
         return self._next(replace(state, slope=slope, rate=rate, peak=peak), answer.point)
@@ -98,7 +102,7 @@ class GradientAscent(Search[AscentState]):
         x = state.point
         move = np.clip(-state.rate * state.slope, -self.longest, self.longest)
         if LINEAR in state.space.names:
-            # C + rate dE/dC, and dE/dlog C = C dE/dC; the rate is per unit of log C where C = 1
+            # C + rate dE/dC, and dE/dlog C = C dE/dC
             i = state.space.names.index(LINEAR)
             C = float(np.exp(x[i]))
             by_C = -state.rate[i] * state.slope[i] / C

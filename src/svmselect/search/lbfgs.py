@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from svmselect.search.base import Search, Space, State, loss_of, no_gradient, slope_of
+from svmselect.search.irprop import IRprop, IRpropState
 from svmselect.types import Array, Evaluation, Status
 
 
@@ -20,6 +21,8 @@ class LBFGSState(State):
     slope: Array
     curvature: Array
     fresh: bool
+    leash: float
+    approach: IRpropState
     direction: Array
     low: float
     high: float
@@ -34,17 +37,21 @@ class LBFGSState(State):
 class LBFGS(Search[LBFGSState]):
     """BFGS along projected lines, with the weak Wolfe line search of Lewis & Overton.
 
-    The line search only brackets and halves: it asks for a sufficient decrease and a slope that has
-    risen enough, and never for the curvature condition in absolute value, which no point satisfies
-    when the minimum of a line lies on a kink. Coordinates pressed against the edge of the box are
-    left out of the quadratic model. When a line search fails the curvature is forgotten once;
-    failing along the bare gradient too, the search ends. The matrix is kept whole: there are tens
-    or hundreds of coordinates, so limited memory would save nothing. Stops at a projected gradient
-    below ``gtol`` or when ``patience`` steps together gain less than ``ftol``. O(p^3) a step.
+    It begins with ``approach`` steps of iRprop+: far from an optimum a quadratic model knows only
+    the nearest corner (C tiny, a length scale beyond all distances), the signs of the gradient do
+    better. Then the line search only brackets and halves: it asks for a sufficient decrease and a
+    slope that has risen enough, never for a small slope, which no point has when the minimum of a
+    line lies on a kink. Coordinates pressed against the edge are left out of the model. When a line
+    search fails the curvature is forgotten once; when it fails then too, the search ends. The first
+    move is ``step``, later ones up to twice the last and at most ``longest`` in any coordinate. The
+    matrix is kept whole: with tens or hundreds of coordinates limited memory would save nothing.
+    Stops at a projected gradient below ``gtol`` or when ``patience`` steps together gain less than
+    ``ftol``. O(p^3) a step.
     """
 
-    step: float = 0.5
-    longest: float = 3.0
+    approach: int = 30
+    step: float = 0.2
+    longest: float = 1.0
     gtol: float = 1e-5
     ftol: float = 1e-7
     patience: int = 5
@@ -60,17 +67,17 @@ class LBFGS(Search[LBFGSState]):
         zero = np.zeros_like(x)
         return LBFGSState(
             space=space, pending=(x,), point=x, loss=np.inf, slope=zero, curvature=np.eye(len(x)),
-            fresh=True, direction=zero, low=0.0, high=np.inf, length=0.0, trials=0, fallback=None,
-            gains=(), iteration=0,
+            fresh=True, leash=self.step, approach=IRprop().start(x, space, seed), direction=zero,
+            low=0.0, high=np.inf, length=0.0, trials=0, fallback=None, gains=(), iteration=0,
         )  # fmt: skip
 
     def tell(self, state: LBFGSState, answers: Sequence[Evaluation]) -> LBFGSState:
         (answer,) = answers
         loss, slope = loss_of(answer), slope_of(answer)
-        if not np.isfinite(state.loss):  # the first point
-            if slope is None:
-                return replace(state, stopped=no_gradient(self))
-            return self._line(replace(state, point=answer.point, loss=loss, slope=slope))
+        if not np.isfinite(state.loss) and slope is None:
+            return replace(state, stopped=no_gradient(self))
+        if state.approach.iteration < self.approach:
+            return self._approach(state, answer)
         x, moved = answer.point, answer.point - state.point
         if slope is None or loss > state.loss + 1e-4 * float(state.slope @ moved):
             return self._retry(replace(state, high=state.length))
@@ -83,9 +90,21 @@ class LBFGS(Search[LBFGSState]):
             return self._retry(replace(state, low=state.length, fallback=answer))
         return self._accept(state, answer)
 
+    def _approach(self, state: LBFGSState, answer: Evaluation) -> LBFGSState:
+        """Go by the signs of the gradient for a while, then start from the best point found."""
+        approach = IRprop().tell(state.approach, [answer])
+        state = replace(state, approach=approach, pending=approach.pending)
+        slope = slope_of(answer)
+        if slope is not None and answer.value < state.loss:
+            state = replace(state, point=answer.point, loss=answer.value, slope=slope)
+        if approach.iteration < self.approach and approach.stopped is None:
+            return state
+        over = replace(approach, iteration=self.approach)
+        return self._line(replace(state, approach=over))
+
     def _furthest(self, state: LBFGSState) -> float:
         size = float(np.abs(state.direction).max())
-        return self.longest / size if size > 0 else 0.0
+        return state.leash / size if size > 0 else 0.0
 
     def _accept(self, state: LBFGSState, answer: Evaluation) -> LBFGSState:
         x, loss, slope = answer.point, answer.value, answer.gradient
@@ -95,14 +114,17 @@ class LBFGS(Search[LBFGSState]):
         curved = float(moved @ change)
         if curved > 1e-10 * float(np.linalg.norm(moved) * np.linalg.norm(change)):
             if state.fresh:  # the first measured curvature sets the scale
-                B = np.eye(len(x)) * (float(change @ change) / curved)
+                B = B * (curved / float(moved @ B @ moved))
             pushed = B @ moved
             B = B - np.outer(pushed, pushed) / float(moved @ pushed)
             B = B + np.outer(change, change) / curved
             state = replace(state, curvature=0.5 * (B + B.T), fresh=False)
         gains = (*state.gains, state.loss - loss)[-self.patience :]
         iteration = state.iteration + 1
-        state = replace(state, point=x, loss=loss, slope=slope, gains=gains, iteration=iteration)
+        leash = min(2.0 * state.leash, self.longest)
+        state = replace(
+            state, point=x, loss=loss, slope=slope, gains=gains, iteration=iteration, leash=leash
+        )
         if len(gains) == self.patience and sum(gains) <= self.ftol:
             return replace(
                 state, stopped=Status("converged", "the last steps gained next to nothing")
@@ -121,15 +143,17 @@ class LBFGS(Search[LBFGSState]):
             return replace(state, stopped=Status("converged", "the gradient vanishes"))
         direction = np.zeros_like(x)
         if state.fresh:
-            direction[free] = -g[free] * (self.step / float(np.abs(g[free]).max()))
-        else:
-            block = state.curvature[np.ix_(free, free)]
-            values, vectors = np.linalg.eigh(block)
-            safe = np.maximum(values, 1e-12 * max(float(values[-1]), 1e-300))
-            direction[free] = -(vectors @ ((vectors.T @ g[free]) / safe))
+            # Nothing is known of the scales: move every coordinate alike, as far as its derivative
+            # is not negligible. (Along the bare gradient C alone would move, often into a corner.)
+            size = np.maximum(np.abs(g), 1e-4 * float(np.abs(g[free]).max()))
+            state = replace(state, curvature=np.diag(size / self.step))
+        block = state.curvature[np.ix_(free, free)]
+        values, vectors = np.linalg.eigh(block)
+        safe = np.maximum(values, 1e-12 * max(float(values[-1]), 1e-300))
+        direction[free] = -(vectors @ ((vectors.T @ g[free]) / safe))
         longest = float(np.abs(direction).max())
-        if longest > self.longest:
-            direction = direction * (self.longest / longest)
+        if longest > state.leash:
+            direction = direction * (state.leash / longest)
         state = replace(state, direction=direction, low=0.0, high=np.inf, length=1.0, trials=0)
         return replace(state, fallback=None, pending=(state.space.clip(x + direction),))
 
@@ -144,6 +168,5 @@ class LBFGS(Search[LBFGSState]):
                 return self._accept(state, state.fallback)
             if state.fresh:
                 return replace(state, stopped=Status("converged", "no step lowers the loss"))
-            plain = np.eye(len(state.point))
-            return self._line(replace(state, curvature=plain, fresh=True))
+            return self._line(replace(state, fresh=True))
         return replace(state, length=length, trials=trials, pending=(target,))
