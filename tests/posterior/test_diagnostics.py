@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
+from scipy.stats import rankdata
 
-from svmselect.posterior.diagnostics import bulk_ess, mean_ess, pareto_k, rhat, weight_ess
+from svmselect.posterior.diagnostics import (
+    bulk_ess,
+    mean_ess,
+    pareto_k,
+    rank_normal,
+    rhat,
+    weight_ess,
+)
 
 
 def autoregressive(rho: float, draws: int, chains: int, seed: int = 0) -> np.ndarray:
@@ -49,6 +58,12 @@ def test_ranks_only() -> None:
     x = autoregressive(0.5, 500, 4)
     assert bulk_ess(np.exp(9.0 * x)) == pytest.approx(bulk_ess(x), rel=1e-12)
     assert mean_ess(np.exp(9.0 * x)) != pytest.approx(mean_ess(x), rel=0.1)
+
+
+def test_ranks_with_ties() -> None:
+    x = np.round(autoregressive(0.2, 50, 3), 1)
+    expected = ndtri((rankdata(x).reshape(x.shape) - 0.375) / (x.size + 0.25))
+    np.testing.assert_allclose(rank_normal(x), expected, rtol=1e-12)
 
 
 def test_nothing_to_say_of_constants_and_stubs() -> None:

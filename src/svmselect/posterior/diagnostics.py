@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from svmselect.types import Array
 
@@ -70,8 +69,10 @@ def pareto_k(log_weights: ArrayLike) -> float:
 
 
 def rank_normal(x: Array) -> Array:
-    """Replace every draw by the normal score of its rank among all."""
-    ranks = rankdata(x.ravel()).reshape(x.shape)
+    """Replace every draw by the normal score of its rank among all; equals share their ranks."""
+    _, place, count = np.unique(x.ravel(), return_inverse=True, return_counts=True)
+    last = np.cumsum(count)
+    ranks = (last - 0.5 * (count - 1))[place].reshape(x.shape)
     return np.asarray(ndtri((ranks - 0.375) / (x.size + 0.25)))
 
 
