@@ -176,7 +176,7 @@ def _held_out(pair: Pair) -> IntArray:
     A class must also be left to train on; where folds do not allow that, a stratified fifth.
     """
     for count in range(1, len(pair.tests)):
-        held = np.sort(np.concatenate(pair.tests[:count]))
+        held = np.unique(np.concatenate(pair.tests[:count]))
         rest = np.delete(pair.y, held)
         both = all(len(np.unique(part)) == 2 for part in (pair.y[held], rest))
         if both and len(held) >= _HELD_OUT * len(pair.y):
@@ -267,7 +267,7 @@ def _choice(
         sigmoids=best.sigmoids,
         value=-best.loss / judge.total,
         error=error,
-        standard_error=float(np.sqrt(error * (1.0 - error) / judge.total)),
+        standard_error=float(np.sqrt(max(error * (1.0 - error), 0.0) / judge.total)),
         held_out=tuple(held_out),
         tau=consensus.tau,
         history=tuple(history),
