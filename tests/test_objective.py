@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from svmselect.criteria import Context, Criterion, Verdict, get_criterion
-from svmselect.criteria.alignment import Alignment
 from svmselect.criteria.base import every
 from svmselect.data import Dataset
 from svmselect.kernels import RBF
@@ -134,16 +133,3 @@ def test_warm_starts_change_last_digits_only() -> None:
     assert warm.value == pytest.approx(fresh.value, rel=1e-9)
     np.testing.assert_allclose(warm.gradient, fresh.gradient, rtol=1e-6, atol=1e-10)
     assert cold.seconds > 0
-
-
-def test_a_value_that_is_no_number_is_never_silent() -> None:
-    class Silent(Alignment):
-        def evaluate(self, context: Context, gradient: bool) -> Verdict:
-            return Verdict(float("nan"))
-
-    X = np.random.default_rng(0).normal(size=(10, 2))
-    data = Dataset.of(X, np.arange(10) % 2)
-    found, _ = Objective(data, RBF(), Silent()).score(1.0, RBF())
-    assert np.isnan(found.value)
-    assert found.status.name == "undefined"
-    assert found.status.advice

@@ -18,7 +18,7 @@ from svmselect.losses import get_loss
 from svmselect.machine import Solution
 from svmselect.machine.train import train
 from svmselect.priors import Flat, Prior
-from svmselect.types import Array, Evaluation, Score, Status
+from svmselect.types import Array, Evaluation, Score
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,10 +65,6 @@ class Objective:
         context = Context(*arguments, start={} if start is None else start)
         wanted = gradient and self.criterion.differentiable
         verdict = self.criterion.evaluate(context, wanted)
-        status = verdict.status
-        if status.ok and np.isnan(verdict.value):  # whatever the criterion: never in silence
-            advice = "the value is not a number here; rescale the inputs or keep C and K moderate"
-            status = Status("undefined", advice)
         slopes = None
         if wanted and verdict.sensitivity is not None:
             slopes = context.gradient(verdict.sensitivity)
@@ -79,7 +75,7 @@ class Objective:
             greater_is_better=self.criterion.greater_is_better,
             stderr=verdict.stderr,
             details=verdict.details,
-            status=status,
+            status=verdict.status,
         )
         return score, context.trained
 
