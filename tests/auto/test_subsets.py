@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 from svmselect.auto import Choice, Pair, choose
-from svmselect.auto.subsets import Listener, choose_on_subsets, classes_of, combine, draw_subset
+from svmselect.auto.subsets import (
+    Listener,
+    choose_on_subsets,
+    classes_of,
+    combine,
+    draw_subset,
+    value_error,
+)
 from svmselect.data import stratified_folds
 from svmselect.kernels import RBF
 from svmselect.types import Array, Evaluation
@@ -29,8 +36,10 @@ def pairs_of(codes: Array, k: int = 5) -> list[Pair]:
     return pairs
 
 
-def choice(C: float, scale: float | tuple[float, ...], tau: float, *messages: str) -> Choice:
-    return Choice(C, RBF(scale), (), 0.0, 0.0, 0.0, (), tau, (), messages, 0.0)
+def choice(
+    C: float, scale: float | tuple[float, ...], tau: float, *messages: str, value: float = 0.0
+) -> Choice:
+    return Choice(C, RBF(scale), (), value, 0.0, 0.0, (), tau, (), messages, 0.0)
 
 
 def test_subset_is_stratified_by_class_and_fold() -> None:
@@ -69,16 +78,43 @@ def test_classes_are_told_apart_by_their_pairs() -> None:
 def test_majority_and_averages() -> None:
     one, two = choice(1.0, (1.0, 4.0), 0.5, "apart"), choice(4.0, (1.0, 1.0), 1.0, "apart")
     tied = choice(100.0, 7.0, 0.0, "together")
-    most = combine([one, tied, two], [0.5, 0.5, 0.5])
+    most = combine([one, tied, two], [0.5] * 3, [0.1] * 3)
     assert np.exp(most.log_C) == pytest.approx(4.0)  # of machines on half of the rows
     assert np.exp(most.log_scale) == pytest.approx([1.0, 2.0])
     assert most.tau == 0.75
     assert most.messages == ("separate length scales: 2 of 3 subsets chose so",)
-    even = combine([one, tied], [1.0, 1.0])
+    even = combine([one, tied], [1.0, 1.0], [0.1, 0.1])
     assert even.tau == 0.0
     assert np.exp(even.log_scale) == pytest.approx([7.0])
-    alike = combine([one, replace(one, messages=("apart", "edge"))], [1.0, 1.0])
+    alike = combine([one, replace(one, messages=("apart", "edge"))], [1.0, 1.0], [0.1, 0.1])
     assert alike.messages == ("apart", "edge")
+
+
+def test_what_missed_the_optimum_has_no_say() -> None:
+    good, near = choice(2.0, (1.0, 4.0), 0.5, value=-0.2), choice(8.0, (1.0, 4.0), 0.5, value=-0.24)
+    lost = choice(500.0, 9.0, 0.0, value=-0.4)
+    found = combine([lost, good, lost, near], [1.0] * 4, [0.01] * 4)
+    assert np.exp(found.log_C) == pytest.approx(4.0)
+    assert found.tau == 0.5
+    assert found.messages == ("2 of 4 subsets missed the optimum",)
+    unsure = combine([lost, good, lost, near], [1.0] * 4, [0.1] * 4)
+    assert unsure.tau == 0.0
+
+
+def test_standard_error_of_a_likelihood() -> None:
+    rng = np.random.default_rng(0)
+    y, f = np.where(np.arange(50) % 2, 1.0, -1.0), rng.normal(size=50)
+    weights = rng.integers(1, 4, 50)
+    copies = np.repeat(np.arange(50), weights)
+    f[:5] = np.nan
+    part = Pair(np.arange(50), y, weights.astype(float), ())
+    whole = Pair(np.arange(len(copies)), y[copies], np.ones(len(copies)), ())
+    seen = copies[copies >= 5]
+    gains = -np.log1p(np.exp(y[seen] * (-2.0 * f[seen] + 0.1)))
+    expected = gains.std() / np.sqrt(len(seen))
+    for pair, held_out in ((part, f), (whole, f[copies])):
+        known = replace(choice(1.0, 1.0, 0.0), sigmoids=((-2.0, 0.1),), held_out=(held_out,))
+        assert value_error(known, [pair]) == pytest.approx(expected)
 
 
 def problem(n: int) -> tuple[Array, Array]:

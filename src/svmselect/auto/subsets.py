@@ -14,12 +14,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import log_expit
 
 from svmselect.auto.choose import Choice, choose
 from svmselect.auto.landscape import Pair
 from svmselect.types import Array, Evaluation, IntArray
 
 _FEWEST = 40  # rows of a class that a subset keeps, if there are so many
+_FAR = 4.0  # standard errors behind the best subset, beyond which a choice missed the optimum
 
 
 @dataclass(eq=False)
@@ -37,7 +39,7 @@ class Listener:
 
 @dataclass(frozen=True, eq=False)
 class Consensus:
-    """C of machines trained on a part of the rows, and length scales, of most of the subsets."""
+    """C of machines trained on a part of the rows, and length scales, by what subsets chose."""
 
     log_C: float
     log_scale: Array
@@ -66,6 +68,7 @@ def choose_on_subsets(
     began = time.perf_counter()
     choices: list[Choice] = []
     shares: list[float] = []
+    errors: list[float] = []
     for index in range(subsets):
         left = None if seconds is None else seconds - (time.perf_counter() - began)
         if choices and (listener.asked_to_stop or (left is not None and left <= 0.0)):
@@ -84,24 +87,46 @@ def choose_on_subsets(
             )
         )
         shares.append(float(np.mean([part.share for part in parts])))
-    return combine(choices, shares)
+        errors.append(value_error(choices[-1], parts))
+    return combine(choices, shares, errors)
 
 
-def combine(choices: Sequence[Choice], shares: Sequence[float]) -> Consensus:
+def value_error(choice: Choice, pairs: Sequence[Pair]) -> float:
+    """The standard error of ``choice.value``, a mean over held-out rows."""
+    deviations = weight = 0.0
+    for pair, f, (slope, offset) in zip(pairs, choice.held_out, choice.sigmoids, strict=True):
+        seen = np.isfinite(f)
+        gains = log_expit(-pair.y[seen] * (slope * f[seen] + offset))
+        w = pair.weights[seen]
+        deviations += float(w @ (gains - w @ gains / w.sum()) ** 2)
+        weight += float(w.sum())
+    return float(np.sqrt(deviations) / weight)
+
+
+def combine(
+    choices: Sequence[Choice], shares: Sequence[float], errors: Sequence[float]
+) -> Consensus:
     """Average the logarithms over those on the side of the majority: one length scale, or many.
 
-    A tie goes to one length scale. ``shares`` are the parts of their rows the folds trained on.
+    A tie goes to one length scale. Choices whose likelihood is far behind the best, by their
+    ``errors``, ended at another optimum and have no say. ``shares`` are the parts of their rows
+    the folds trained on.
     """
-    parted = [choice.tau > 0.0 for choice in choices]
-    many = 2 * sum(parted) > len(choices)
-    side = [(c, s) for c, s, p in zip(choices, shares, parted, strict=True) if p == many]
+    top = int(np.argmax([choice.value for choice in choices]))
+    reach = [_FAR * np.hypot(errors[top], error) for error in errors]
+    near = [i for i, c in enumerate(choices) if i == top or c.value > choices[top].value - reach[i]]
+    parted = [i for i in near if choices[i].tau > 0.0]
+    many = 2 * len(parted) > len(near)
+    side = [(choices[i], shares[i]) for i in near if (choices[i].tau > 0.0) == many]
     log_C = float(np.mean([np.log(choice.C / share) for choice, share in side]))
     scales = [np.log(np.atleast_1d(np.asarray(c.kernel.length_scale))) for c, _ in side]
     messages = [side[0][0].messages[0]] if side[0][0].messages else []
-    if len(side) < len(choices):
-        messages = [
+    if len(near) < len(choices):
+        messages.append(f"{len(choices) - len(near)} of {len(choices)} subsets missed the optimum")
+    if len(side) < len(near):
+        messages[:1] = [
             f"{'separate length scales' if many else 'one length scale for all inputs'}: "
-            f"{len(side)} of {len(choices)} subsets chose so"
+            f"{len(side)} of {len(near)} subsets chose so"
         ]
     for choice, _ in side:
         messages += choice.messages[1:]
