@@ -139,3 +139,14 @@ def test_provenance_says_where_it_comes_from() -> None:
     assert {"svmselect", "scipy", "python", "machine"} <= set(HEADER["versions"])
     assert HEADER["seed"] == 3
     assert HEADER["data"] == "abc"
+
+
+def test_a_line_that_says_it_is_something_else_is_no_evaluation(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    journal = Journal(path, HEADER)
+    journal.append(record())
+    with path.open("a") as file:
+        file.write('{"svmselect": "report", "format": 1}\n')
+    assert len(Trace.load(path)) == 1
+    Journal(path, HEADER).append(record())
+    assert len(Trace.load(path)) == 2

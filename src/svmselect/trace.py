@@ -194,7 +194,9 @@ def read_lines(path: Path) -> tuple[dict[str, Any] | None, list[Record], int]:
     records = []
     for number, line in enumerate(lines[1:], start=2):
         try:
-            records.append(from_line(json.loads(line), names))
+            fields = json.loads(line)
+            if "svmselect" not in fields:  # else it is no evaluation, as a report's line
+                records.append(from_line(fields, names))
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"line {number} of {path} cannot be read: {error}") from None
     return header, records, whole

@@ -100,6 +100,13 @@ def test_starts_from_a_choice() -> None:
     assert again.value >= first.value - 1e-3
 
 
+def test_the_record_says_which_values_are_rough() -> None:
+    X, y = noisy_inputs(100, 3, 0)
+    folds = [e.details["folds"] for e in choose(X, [pair(y, 4)], ard="no").history]
+    assert folds == sorted(folds)
+    assert set(folds) == {2.0, 4.0}
+
+
 def test_same_choice_twice() -> None:
     X, y = noisy_inputs(120, 4, 3)
     a, b = choose(X, [pair(y)]), choose(X, [pair(y)])

@@ -77,6 +77,8 @@ class _Survey:
             value=-reading.loss / self.landscape.total,
             gradient=None if reading.gradient is None else -reading.gradient,
             seconds=time.perf_counter() - began,
+            # the first, rough values are of fewer folds and do not compare with the others
+            details={"folds": float(len(self.landscape.folds[0].held))},
         )
         self.history.append(evaluation)
         if self.callback is not None and self.callback(evaluation):

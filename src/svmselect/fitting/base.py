@@ -80,7 +80,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         limits = Limits(self.max_time, self.n_jobs, seed, report)
         chosen = self._choose(problem, loss, limits)
         self._keep(rows, problem, chosen, loss)
-        self._story["seconds"] = time.perf_counter() - began
+        self._story |= {"seconds": time.perf_counter() - began, "seed": seed}
         report.end(self.explain())
         return self
 

@@ -84,18 +84,7 @@ def _selected(
     problem: Problem, pairs: Sequence[Pair], loss: str, wish: Wish, limits: Limits
 ) -> tuple[Selection, bool]:
     """The selection for these pairs together, and whether the machines have an intercept."""
-    judges = [_judge(wish, problem, pair, limits.seed) for pair in pairs]
-    data: Dataset
-    judge: Criterion
-    if len(pairs) == 1:
-        (judge,), data = judges, problem.dataset(pairs[0])
-    else:
-        parts = [
-            Part(pair.rows, problem.dataset(pair), one)
-            for pair, one in zip(pairs, judges, strict=True)
-        ]
-        judge = Pairwise(parts, len(problem.classes))
-        data = Dataset.of(problem.X, problem.codes > 0, problem.weights)
+    data, judge = judged(problem, pairs, wish, limits.seed)
     separate_scales = _separate_scales(wish)
     kernels = wish.kernel if isinstance(wish.kernel, list | tuple) else [wish.kernel]
     d = problem.X.shape[1]
@@ -127,6 +116,21 @@ def _selected(
         weights=data.weights,
     )
     return selection, intercept
+
+
+def judged(
+    problem: Problem, pairs: Sequence[Pair], wish: Wish, seed: int
+) -> tuple[Dataset, Criterion]:
+    """The rows of these pairs, and the criterion that speaks for all of them together."""
+    judges = [_judge(wish, problem, pair, seed) for pair in pairs]
+    if len(pairs) == 1:
+        return problem.dataset(pairs[0]), judges[0]
+    parts = [
+        Part(pair.rows, problem.dataset(pair), one)
+        for pair, one in zip(pairs, judges, strict=True)
+    ]
+    data = Dataset.of(problem.X, problem.codes > 0, problem.weights)
+    return data, Pairwise(parts, len(problem.classes))
 
 
 class _Told:
