@@ -1,4 +1,4 @@
-"""Who does the work: this process, or joblib's workers; each with one thread of algebra.
+"""Who does the work: this process, or workers of joblib or Dask; one thread of algebra each.
 
 The number of BLAS threads changes the last bits of a result, so every evaluation, in whatever
 process, runs under the same limit. That is what makes results independent of ``n_jobs``.
@@ -6,10 +6,11 @@ process, runs under the same limit. That is what makes results independent of ``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from functools import cache
+from importlib import import_module
 from typing import Any, Protocol
 
 from threadpoolctl import ThreadpoolController
@@ -63,9 +64,59 @@ class Joblib:
         self._executor.shutdown(wait=False, kill_workers=True)
 
 
+class Dask:
+    """Workers of a Dask cluster, by the address of its scheduler.
+
+    A task whose worker dies is run again on another, and its result counted once: the scheduler
+    sees to both. ``retries`` is for errors that pass, such as a lost connection.
+    """
+
+    def __init__(self, address: str, retries: int = 2) -> None:
+        try:
+            distributed: Any = import_module("distributed")
+        except ImportError:
+            raise ValueError(
+                "a Dask cluster needs the package distributed: pip install 'svmselect[cluster]'"
+            ) from None
+        try:
+            self._client = distributed.Client(address, timeout=30, set_as_default=False)
+        except OSError as error:
+            raise ValueError(
+                f"no Dask scheduler answers at {address!r} ({error}); start one with "
+                "`dask scheduler` and workers with `dask worker ADDRESS`"
+            ) from None
+        self._executor = self._client.get_executor(pure=False, retries=retries)
+
+    @property
+    def size(self) -> int:
+        """Threads of all workers there are now; at least 1, for one that is still to come."""
+        return max(1, int(sum(self._client.nthreads().values())))
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        future: Future[Any] = self._executor.submit(single_threaded, function, *arguments)
+        return future
+
+    def abandon(self) -> None:
+        self._executor.shutdown(wait=False)
+
+    def close(self) -> None:
+        """Leave the cluster as it was found."""
+        self._client.close()
+
+
 @contextmanager
-def pool(n_jobs: int | None) -> Iterator[Pool]:
-    """Open a pool of ``n_jobs`` workers, counted as joblib counts them (None: 1, -1: all cores)."""
+def pool(n_jobs: int | None, dask: str | None = None) -> Iterator[Pool]:
+    """Open a pool of ``n_jobs`` workers, counted as joblib counts them (None: 1, -1: all cores).
+
+    With ``dask``, the address of a scheduler, its workers are used instead.
+    """
+    if dask is not None:
+        cluster = Dask(dask)
+        try:
+            yield cluster
+        finally:
+            cluster.close()
+        return
     if n_jobs in (None, 1):
         yield Serial()
         return
@@ -73,6 +124,25 @@ def pool(n_jobs: int | None) -> Iterator[Pool]:
 
     size = int(effective_n_jobs(n_jobs))
     yield Serial() if size == 1 else Joblib(size)
+
+
+def as_they_come(
+    workers: Pool, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]
+) -> Iterator[Any]:
+    """Call a function with each of these arguments; give results in the order they are ready.
+
+    Each exactly once. A few tasks more than there are workers are on their way at any time, so
+    that nobody waits and little is lost when the caller stops.
+    """
+    waiting = list(reversed(arguments))
+    running: set[Future[Any]] = set()
+    while waiting or running:
+        ahead = 1 if workers.size == 1 else 2 * workers.size
+        while waiting and len(running) < ahead:
+            running.add(workers.submit(function, *waiting.pop()))
+        done, running = wait(running, return_when=FIRST_COMPLETED)
+        for future in done:
+            yield future.result()
 
 
 @contextmanager

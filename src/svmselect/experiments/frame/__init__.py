@@ -1,0 +1,1 @@
+"""What every paper's reproduction shares: tasks, the file of trials, rows, verdicts, pages."""

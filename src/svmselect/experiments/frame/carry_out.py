@@ -1,0 +1,85 @@
+"""Runs a paper's tasks through one mapper and folds what comes back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from svmselect.datasets.record import DatasetMissing
+from svmselect.experiments.frame.journal import TrialFile
+from svmselect.experiments.frame.outcomes import Outcome, Outcomes
+from svmselect.experiments.frame.page import write
+from svmselect.experiments.frame.paper import Paper, Run, Task
+from svmselect.experiments.frame.result import Result
+from svmselect.parallel import as_they_come, pool
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a callback gets after each trial."""
+
+    done: int
+    total: int
+    outcome: Outcome
+
+
+def carry_out(
+    paper: Paper,
+    table: int | None,
+    figure: int | None,
+    trials: int,
+    n_jobs: int | None,
+    dask: str | None,
+    data_dir: Path | None,
+    folder: Path,
+    resume: bool,
+    callback: Callable[[Progress], Any] | None,
+) -> Result:
+    """Run what is not there yet, write each trial as it comes, and set ours beside theirs."""
+    if trials < 1:
+        raise ValueError(f"trials must be 1 or more, got {trials}")
+    exhibits = paper.chosen(table, figure)
+    reduced = trials == 1
+    wanted = {t.key: t for e in exhibits for t in e.tasks(trials, reduced)}
+    file = TrialFile(folder / "trials.jsonl", paper.name, wanted.values(), resume)
+    outcomes = {key: o for key, o in file.known.items() if key in wanted}
+    todo = [task for key, task in wanted.items() if key not in outcomes]
+    complete = True
+    with pool(n_jobs, dask) as workers:
+        for outcome in as_they_come(workers, attempt, _arguments(paper.run, todo, data_dir)):
+            file.append(outcome)
+            outcomes[outcome.key] = outcome
+            stop = callback and callback(Progress(len(outcomes), len(wanted), outcome))
+            if stop is True:
+                complete = len(outcomes) == len(wanted)
+                workers.abandon()
+                break
+    folded = Outcomes.of(outcomes.values())
+    rows = {exhibit.name: tuple(exhibit.rows(folded)) for exhibit in exhibits}
+    seconds = sum(o.seconds for o in folded.all)
+    return write(
+        Result(paper, exhibits, rows, folded, trials, reduced, seconds, complete, folder)
+    )  # fmt: skip
+
+
+def attempt(run: Run, task: Task, data_dir: Path | None) -> Outcome:
+    """One trial, timed; an error becomes an outcome, so that the rest goes on."""
+    begun = time.perf_counter()
+    settings = {**task.settings, "seed": task.seed}
+    try:
+        values = run(task, data_dir)
+    except DatasetMissing as error:
+        return Outcome(task.name, task.trial, settings, state="missing", problem=str(error))
+    except Exception as error:
+        problem = f"{type(error).__name__}: {error}"
+        return Outcome(task.name, task.trial, settings, state="failed", problem=problem)
+    return Outcome(task.name, task.trial, settings, values, time.perf_counter() - begun)
+
+
+def _arguments(
+    run: Run, tasks: Sequence[Task], data_dir: Path | None
+) -> list[tuple[Run, Task, Path | None]]:
+    return [(run, task, data_dir) for task in tasks]

@@ -1,0 +1,61 @@
+"""A reproduction's result: rows of published numbers beside ours, and files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from svmselect.experiments.frame.outcomes import Outcomes
+from svmselect.experiments.frame.paper import Exhibit, Paper
+from svmselect.experiments.frame.row import Row
+
+
+@dataclass(frozen=True)
+class Result:
+    """What ``reproduce`` gives.
+
+    rows : by exhibit ("table 3"), in the paper's order.
+    missing : data set's trouble, once each, with the way to get it. failures : errors, by task.
+    files : what was written. complete : False where a callback stopped it.
+    """
+
+    paper: Paper
+    exhibits: tuple[Exhibit, ...]
+    rows: Mapping[str, tuple[Row, ...]]
+    outcomes: Outcomes
+    trials: int
+    reduced: bool
+    seconds: float
+    complete: bool
+    folder: Path
+    files: tuple[Path, ...] = ()
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Data sets that could not be had, and how to get them."""
+        return tuple(dict.fromkeys(o.problem for o in self.outcomes.all if o.state == "missing"))
+
+    @property
+    def failures(self) -> Mapping[str, str]:
+        """Errors of trials, by their keys."""
+        return {o.key: o.problem for o in self.outcomes.all if o.state == "failed"}
+
+    @property
+    def verdicts(self) -> Mapping[str, int]:
+        """How often each verdict was given; missing data and other reasons under "not run"."""
+        rows = [row for rows in self.rows.values() for row in rows]
+        return dict(Counter(row.verdict.split(":")[0] for row in rows).most_common())
+
+    @property
+    def agreement(self) -> tuple[int, int]:
+        """Rows that agree with the paper, and rows that could be compared."""
+        judged = [r.agrees for rows in self.rows.values() for r in rows if r.agrees is not None]
+        return sum(judged), len(judged)
+
+    def markdown(self) -> str:
+        """The page."""
+        from svmselect.experiments.frame.page import markdown
+
+        return markdown(self)
