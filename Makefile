@@ -11,7 +11,7 @@ MARKED := slow or torch or browser or cluster
 # One BLAS thread a worker: more would only fight over the cores.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: install install-all demo test test-all test-marked test-oldest lint format bench clean
+.PHONY: install install-all demo test test-all test-marked test-oldest lint format docs bench clean
 
 install: .venv/installed
 
@@ -29,7 +29,11 @@ install: .venv/installed
 install-all: .venv/installed-all
 
 .venv/installed-all: .venv/installed
-	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[dev,cluster,diagnostics,papers]"
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[dev,cluster,diagnostics,docs,papers]"
+	@touch $@
+
+.venv/installed-docs: .venv/installed
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[dev,docs]"
 	@touch $@
 
 demo: install
@@ -63,6 +67,11 @@ lint: install
 format: install
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# The site, from the package, examples/ and docs/; open build/docs/index.html.
+docs: .venv/installed-docs
+	$(ONE_THREAD) $(BIN)/sphinx-build -W --keep-going -q -d build/doctrees -b html docs build/docs
+	@echo "Open build/docs/index.html"
 
 bench: install
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

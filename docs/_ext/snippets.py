@@ -1,0 +1,121 @@
+"""Code on a page: finding it and running it, block by block, as a reader would.
+
+A page's ``python`` blocks share one module; its ``console`` blocks are command lines, those that
+begin with ``$ ``. Both run in one empty folder of their own. Sphinx shows what they print, and the
+tests run them without Sphinx, so what stands on a page is what happens.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+LANGUAGES = ("python", "console")
+_FENCE = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block that is run, and the line of the page it begins on."""
+
+    language: str
+    code: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a block printed, and the figures it left open."""
+
+    text: str
+    figures: tuple[Any, ...] = ()
+
+
+def blocks(text: str) -> list[Block]:
+    """All blocks of a page that are run, in order."""
+    return [
+        Block(found[1], found[2], text.count("\n", 0, found.start()) + 2)
+        for found in _FENCE.finditer(text)
+    ]
+
+
+@dataclass
+class Page:
+    """A page being read from top to bottom; what one block defines the next ones know."""
+
+    name: str
+    folder: Path
+    module: ModuleType = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.module = ModuleType("page_" + re.sub(r"\W", "_", self.name))
+
+    def run(self, block: Block) -> Output:
+        """Run one block; an error in it is an error here, with the place on the page."""
+        try:
+            if block.language == "console":
+                return Output(self._shell(block.code))
+            return self._python(block)
+        except Exception as error:
+            error.add_note(f"in the block at line {block.line} of {self.name}")
+            raise
+
+    def _python(self, block: Block) -> Output:
+        code = compile("\n" * (block.line - 1) + block.code, self.name, "exec")
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(code, vars(self.module))
+        return Output(printed.getvalue(), _open_figures())
+
+    def _shell(self, code: str) -> str:
+        shown = []
+        for line in code.splitlines():
+            if line.startswith("$ "):
+                shown += [line, _command(line[2:], self.folder)]
+        return "\n".join(part.rstrip("\n") for part in shown if part)
+
+
+@contextlib.contextmanager
+def reading(name: str) -> Iterator[Page]:
+    """Open a page: its module can be imported, so that what it defines can be pickled."""
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        page = Page(name, Path(folder))
+        sys.modules[page.module.__name__] = page.module
+        os.chdir(folder)
+        try:
+            yield page
+        finally:
+            os.chdir(before)
+            del sys.modules[page.module.__name__]
+
+
+def _command(line: str, folder: Path) -> str:
+    """Run one command line with our own programs first; it must succeed."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    plain = {"PATH": path, "COLUMNS": "88", "NO_COLOR": "1", "TERM": "dumb"}
+    done = subprocess.run(
+        line, shell=True, cwd=folder, env={**os.environ, **plain}, capture_output=True, text=True
+    )
+    if done.returncode:
+        raise RuntimeError(f"{line!r} ended with {done.returncode}: {done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def _open_figures() -> tuple[Any, ...]:
+    """Matplotlib's open figures, now closed; none if it was not imported."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is None:
+        return ()
+    figures = tuple(pyplot.figure(number) for number in pyplot.get_fignums())
+    pyplot.close("all")
+    return figures

@@ -1,0 +1,48 @@
+"""What stands on the pages runs, block after block, as a reader would run it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from snippets import Block, blocks, reading
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(
+    path
+    for path in (ROOT / "docs").rglob("*.md")
+    if path.relative_to(ROOT / "docs").parts[0]
+    not in ("criteria", "kernels", "searches", "gallery")
+)
+WITH_CODE = [path for path in PAGES if blocks(path.read_text())]
+
+
+@pytest.mark.parametrize(
+    "path", WITH_CODE, ids=lambda p: p.relative_to(ROOT / "docs").with_suffix("").as_posix()
+)
+def test_page_runs(path: Path) -> None:
+    with reading(path.name) as page:
+        shown = [page.run(block) for block in blocks(path.read_text())]
+    assert any(output.text or output.figures for output in shown)
+
+
+def test_blocks_are_found_with_their_lines() -> None:
+    text = "a\n```python\nx = 1\n```\n\n```text\nno\n```\n```console\n$ echo b\n```\n"
+    assert blocks(text) == [Block("python", "x = 1\n", 3), Block("console", "$ echo b\n", 10)]
+
+
+def test_blocks_of_a_page_share_what_they_define_and_a_folder() -> None:
+    with reading("a page") as page:
+        page.run(Block("python", "x = 6\nwith open('file', 'w') as f:\n    f.write('there')", 1))
+        assert page.run(Block("python", "print(7 * x)", 9)).text == "42\n"
+        assert (
+            page.run(Block("console", "$ cat file\n$ echo b", 12)).text
+            == "$ cat file\nthere\n$ echo b\nb"
+        )
+
+
+@pytest.mark.parametrize(("language", "code"), [("python", "1 / 0"), ("console", "$ exit 3")])
+def test_an_error_says_where(language: str, code: str) -> None:
+    with reading("a page") as page, pytest.raises((ZeroDivisionError, RuntimeError)) as caught:
+        page.run(Block(language, code, 7))
+    assert caught.value.__notes__ == ["in the block at line 7 of a page"]
