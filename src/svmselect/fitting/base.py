@@ -21,7 +21,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from svmselect.fitting.callbacks import CallbackSupportMixin, Reporter, with_callbacks
+from svmselect.fitting.callbacks import CallbackSupportMixin, Reporter, Watch, with_callbacks
 from svmselect.fitting.chosen import Chosen, fitted_machines
 from svmselect.fitting.criterion import Wish, by_criterion
 from svmselect.fitting.default import Limits, by_default
@@ -57,6 +57,10 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         ``sample_weight`` counts copies of a row, 0 its absence; rows of one of the ``groups`` are
         held out together.
         """
+        return self._fit(X, y, sample_weight, groups, Watch())
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, watch: Watch) -> AutoMachine:
+        """``fit``, with someone to follow it."""
         began = time.perf_counter()
         loss = self._loss()
         check_options(self)
@@ -71,20 +75,22 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             members = column_or_1d(groups)
             check_consistent_length(X, members)
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
-        report = Reporter(self, X, y, metadata, self.verbose)
+        report = Reporter(self, X, y, metadata, self.verbose, watch)
         rows = _dense(X)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         problem = Problem.of(
             rows, y, weights, members, self.cv, self.class_weight, standardises(self), seed
         )
-        limits = Limits(self.max_time, self.n_jobs, seed, report)
-        chosen = self._choose(problem, loss, limits)
+        limits = Limits(self.max_time, self.n_jobs, seed, report, watch.checkpoint)
+        chosen = self._choose(problem, loss, limits, watch.start)
         self._keep(rows, problem, chosen, loss)
         self._story |= {"seconds": time.perf_counter() - began, "seed": seed}
         report.end(self.explain())
         return self
 
-    def _choose(self, problem: Problem, loss: str, limits: Limits) -> Chosen:
+    def _choose(
+        self, problem: Problem, loss: str, limits: Limits, begin: tuple[float, float] | None
+    ) -> Chosen:
         pairs = problem.pairs()
         separate = self.multi_class == "ovo-separate" and len(pairs) > 1
         scorer = as_scorer(self.scoring)
@@ -94,7 +100,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
                 "multi_class='ovo' or scoring=None"
             )
         if is_default(self):
-            start = self._warm(problem)
+            start = self._warm(problem) if begin is None else (begin[0], RBF(begin[1]))
             chosen = by_default(problem, pairs, loss, self.ard, separate, limits, start)
         else:
             wish = Wish(self.kernel, self.criterion, self.search, self.prior, self.ard)

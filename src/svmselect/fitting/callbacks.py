@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from svmselect.types import Evaluation
@@ -19,9 +22,22 @@ except ImportError:  # scikit-learn before 1.9
         return method
 
 
-__all__ = ["CallbackSupportMixin", "Reporter", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "Reporter", "Watch", "with_callbacks"]
 
 logger = logging.getLogger("svmselect")
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Who follows one fit: ``listener`` sees every evaluation and returns True to stop.
+
+    ``checkpoint`` is the file that a search by a named criterion resumes from; ``start``, C and the
+    length scale in units of the standardised inputs, replaces the coarse path of the default one.
+    """
+
+    listener: Callable[[Evaluation], bool] | None = None
+    checkpoint: Path | None = None
+    start: tuple[float, float] | None = None
 
 
 class Reporter:
@@ -30,8 +46,10 @@ class Reporter:
     ``verbose`` 1 logs the result, 2 every evaluation, at level INFO of the logger "svmselect".
     """
 
-    def __init__(self, estimator: Any, X: Any, y: Any, metadata: Any, verbose: int) -> None:
-        self.estimator, self.verbose = estimator, verbose
+    def __init__(
+        self, estimator: Any, X: Any, y: Any, metadata: Any, verbose: int, watch: Watch
+    ) -> None:
+        self.estimator, self.verbose, self.listener = estimator, verbose, watch.listener
         self.data = {"X": X, "y": y, "metadata": metadata}
         self.count = 0
         self.context: Any = None
@@ -45,6 +63,8 @@ class Reporter:
         self.count += 1
         if self.verbose > 1:
             logger.info("evaluation %d: %.6g", self.count, evaluation.value)
+        if self.listener is not None and self.listener(evaluation):
+            return True
         if self.context is None:
             return False
         task = self.context.subcontext(task_name="evaluation")

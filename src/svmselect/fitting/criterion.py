@@ -43,7 +43,7 @@ def by_criterion(
     """Select for the pair, for all pairs together, or for each apart; then fit the sigmoids."""
     if separate and len(pairs) > 1:
         seconds = None if limits.max_time is None else limits.max_time / len(pairs)
-        limits = replace(limits, max_time=seconds)
+        limits = replace(limits, max_time=seconds, checkpoint=None)  # a file is of one search
         made = [_selected(problem, [pair], loss, wish, limits) for pair in pairs]
     else:
         made = [_selected(problem, pairs, loss, wish, limits)]
@@ -112,6 +112,7 @@ def _selected(
         max_time=limits.max_time,
         random_state=limits.seed,
         n_jobs=limits.n_jobs,
+        checkpoint=limits.checkpoint,
         callback=None if limits.report is None else _Told(limits),
         weights=data.weights,
     )

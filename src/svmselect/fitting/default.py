@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ class Limits:
     n_jobs: int | None
     seed: int
     report: Report | None
+    checkpoint: Path | None = None
 
 
 def by_default(
