@@ -79,7 +79,7 @@ class Dask:
                 "a Dask cluster needs the package distributed: pip install 'svmselect[cluster]'"
             ) from None
         try:
-            self._client = distributed.Client(address, timeout=30, set_as_default=False)
+            self._client = distributed.Client(address, timeout=10, set_as_default=False)
         except OSError as error:
             raise ValueError(
                 f"no Dask scheduler answers at {address!r} ({error}); start one with "
