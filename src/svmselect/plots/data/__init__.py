@@ -1,0 +1,1 @@
+"""What there is to draw, as plain records: no drawing library is loaded here."""

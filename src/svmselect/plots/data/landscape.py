@@ -1,0 +1,181 @@
+"""The criterion around its optimum: over C and the width, along every other parameter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from svmselect.parallel import one_thread
+from svmselect.plots.data.axes import others, projected, width_label, width_of
+from svmselect.plots.data.source import Source
+from svmselect.types import Array
+
+DOUBLINGS_C = 5.0
+DOUBLINGS_WIDTH = 3.0
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Where one run went: all it asked about, and which of those were the best so far."""
+
+    run: str
+    log_C: Array
+    log_width: Array
+    value: Array
+    leading: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Slice:
+    """The criterion along one parameter, all others as chosen."""
+
+    name: str
+    log_value: Array
+    value: Array
+    at: float
+
+
+@dataclass(frozen=True, eq=False)
+class LandscapeData:
+    """Values over (log C, log width), rows by width; ``log_width`` is empty without a width.
+
+    ``at`` is the choice, (log C, log width), ``best`` the criterion's value there. ``valleys`` are
+    further local optima of the grid, (log C, log width, value) each.
+    """
+
+    criterion: str
+    greater_is_better: bool
+    width: str
+    log_C: Array
+    log_width: Array
+    values: Array
+    at: Array
+    best: float
+    paths: tuple[Path, ...]
+    slices: tuple[Slice, ...]
+    valleys: Array
+    notes: tuple[str, ...]
+
+
+def landscape_data(
+    source: Source,
+    size: int | None = None,
+    doublings: tuple[float, float] = (DOUBLINGS_C, DOUBLINGS_WIDTH),
+    slices: int = 8,
+) -> LandscapeData:
+    """Evaluate the criterion on a grid around the choice, and along the other parameters.
+
+    ``size`` is the number of points each way; by default fewer the more rows there are. Costs
+    size^2 evaluations, and 13 for each slice.
+    """
+    size = grid_size(len(source.data)) if size is None else size
+    if size < 3:
+        raise ValueError(f"size must be 3 or more points each way, got {size}")
+    names, point = source.names, source.point
+    width = width_of(names)
+    steps_C = np.log(2.0) * np.linspace(-doublings[0], doublings[0], size)
+    steps = np.log(2.0) * np.linspace(-doublings[1], doublings[1], size) if width else np.zeros(1)
+    at = projected(point, names)
+    values = np.empty((len(steps), size))
+    with one_thread():
+        for i, step in enumerate(steps):
+            warm = None
+            for j, step_C in enumerate(steps_C):
+                moved = point.copy()
+                moved[0] += step_C
+                moved[width] += step
+                values[i, j], warm = source.evaluate(moved, warm)
+        best, _ = source.evaluate(point, None)
+        found = tuple(_slice(source, i) for i in _chosen(source, slices))
+    sign = 1.0 if source.greater_is_better else -1.0
+    log_C, log_width = at[0] + steps_C, at[1] + steps if width else np.empty(0)
+    return LandscapeData(
+        criterion=source.criterion,
+        greater_is_better=source.greater_is_better,
+        width=width_label(names),
+        log_C=log_C,
+        log_width=log_width,
+        values=values,
+        at=np.array(at),
+        best=best,
+        paths=paths_of(source),
+        slices=found,
+        valleys=valleys(values * sign, log_C, log_width, at) * [1.0, 1.0, sign],
+        notes=source.notes,
+    )
+
+
+def grid_size(rows: int) -> int:
+    """Points each way that draw in a few seconds: an evaluation costs about the rows squared."""
+    return 21 if rows <= 600 else 15 if rows <= 1200 else 11
+
+
+def paths_of(source: Source) -> tuple[Path, ...]:
+    """Where each run of the search went, rough evaluations left out unless there are no others."""
+    folds = [r.evaluation.details.get("folds", np.inf) for r in source.records]
+    kept = [r for r, f in zip(source.records, folds, strict=True) if f == max(folds)]
+    made = []
+    for run in dict.fromkeys(r.run for r in kept):
+        records = [r for r in kept if r.run == run]
+        losses = np.array([r.loss for r in records])
+        before = np.concatenate([[np.inf], np.minimum.accumulate(losses)[:-1]])
+        where = np.array([projected(r.point, r.names) for r in records])
+        values = np.array([r.value for r in records])
+        leading = (losses < before).astype(np.float64)
+        made.append(Path(run, where[:, 0] + source.shift, where[:, 1], values, leading))
+    return tuple(made)
+
+
+def valleys(
+    heights: Array, log_C: Array, log_width: Array, at: tuple[float, float], rise: float = 1e-6
+) -> Array:
+    """Cells inside the grid above all eight neighbours, but for the hill the choice stands on.
+
+    (log C, log width, height) each, best first. Where the hill of the choice has its top is
+    followed uphill, cell by cell.
+    """
+    if len(log_width) < 3:
+        return np.empty((0, 3))
+    padded = np.pad(np.where(np.isfinite(heights), heights, -np.inf), 1, constant_values=np.inf)
+    n, m = heights.shape
+    around = np.array(
+        [
+            padded[1 + a : 1 + a + n, 1 + b : 1 + b + m]
+            for a in (-1, 0, 1)
+            for b in (-1, 0, 1)
+            if (a, b) != (0, 0)
+        ]
+    )
+    tops = np.argwhere(heights > around.max(axis=0) + rise)
+    inner = np.pad(padded[1:-1, 1:-1], 1, constant_values=-np.inf)
+    i = int(np.abs(log_width - at[1]).argmin())
+    j = int(np.abs(log_C - at[0]).argmin())
+    while True:
+        block = inner[i : i + 3, j : j + 3]
+        step = int(block.argmax())
+        if block.flat[step] <= block[1, 1]:
+            break
+        i, j = i + step // 3 - 1, j + step % 3 - 1
+    found = [
+        (log_C[q], log_width[p], heights[p, q]) for p, q in tops if max(abs(p - i), abs(q - j)) > 1
+    ]
+    return np.array(sorted(found, key=lambda top: -top[2])).reshape(-1, 3)
+
+
+def _chosen(source: Source, most: int) -> list[int]:
+    """The other parameters, at most so many: first the single ones, then short length scales."""
+    index = others(source.names)
+    vector = set(width_of(source.names))
+    return sorted(index, key=lambda i: (i in vector, source.point[i]))[:most]
+
+
+def _slice(source: Source, i: int) -> Slice:
+    steps = np.log(2.0) * np.linspace(-3.0, 3.0, 13)
+    values, warm = np.empty(len(steps)), None
+    for j, step in enumerate(steps):
+        moved = source.point.copy()
+        moved[i] += step
+        values[j], warm = source.evaluate(moved, warm)
+    at = float(source.point[i])
+    return Slice(source.names[i], at + steps, values, at)

@@ -1,0 +1,131 @@
+"""The problem a fitted estimator was given, made again from its rows: folds, scaling, pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from svmselect.auto import Pair
+from svmselect.data import stratified_folds
+from svmselect.fitting.chosen import HeldOut, Setting, hold_out
+from svmselect.fitting.criterion import Wish, judged
+from svmselect.fitting.options import is_default, standardises
+from svmselect.fitting.problem import Problem
+from svmselect.parallel import single_threaded
+from svmselect.plots.data.calibration import CalibrationData, calibration_data
+from svmselect.types import Array
+
+MANY = 2000
+"""Rows beyond which a sample of them is drawn from."""
+
+
+@dataclass(frozen=True, eq=False)
+class Refit:
+    """A fitted model, and its problem on all rows or on a sample.
+
+    ``separate`` says whether each pair of classes has hyperparameters of its own.
+    """
+
+    model: Any
+    problem: Problem
+    pairs: tuple[Pair, ...]
+    rows: int
+    sampled: bool
+
+    @classmethod
+    def of(
+        cls,
+        model: Any,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        most: int = MANY,
+    ) -> Refit:
+        """Give what ``fit`` was given; of more rows than ``most`` a stratified sample is kept."""
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(model)
+        rows, labels = _dense(X), np.asarray(y)
+        if len(rows) != len(labels):
+            raise ValueError(f"X has {len(rows)} rows and y {len(labels)} labels; give as many")
+        w = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        members = None if groups is None else np.asarray(groups)
+        seed, cv = int(model._story.get("seed", 0)), model.cv
+        total = len(labels)
+        if total > most:
+            codes = np.unique(labels, return_inverse=True)[1].ravel()
+            kept = np.sort(stratified_folds(codes, -(-total // most), seed)[0])
+            rows, labels = rows[kept], labels[kept]
+            w = None if w is None else w[kept]
+            members = None if members is None else members[kept]
+            # splits of all rows mean nothing here
+            cv = cv if isinstance(cv, Integral) else int(model._story["folds"])
+        problem = Problem.of(
+            rows, labels, w, members, cv, model.class_weight, standardises(model), seed
+        )
+        return cls(model, problem, tuple(problem.pairs()), total, total > most)
+
+    @property
+    def separate(self) -> bool:
+        """Whether each pair of classes has hyperparameters of its own."""
+        return isinstance(self.model.kernel_, tuple)
+
+    @property
+    def default(self) -> bool:
+        """Whether the default strategy chose, not a criterion that was named."""
+        return is_default(self.model)
+
+    @property
+    def share(self) -> float:
+        """The factor from the C of the search to that of machines trained on every row."""
+        return float(np.mean([pair.share for pair in self.pairs])) if self.default else 1.0
+
+    def setting(self) -> Setting:
+        """C (as the problem counts it) and kernels that were chosen."""
+        C = np.atleast_1d(self.model.C_) / self.problem.penalty
+        kernels = self.model.kernel_ if self.separate else (self.model.kernel_,)
+        return Setting(tuple(C.tolist()), tuple(kernels), self.fit_intercept)
+
+    @property
+    def fit_intercept(self) -> bool:
+        """Whether the machines have an intercept: unless the criterion forbids one."""
+        if self.default:
+            return True
+        _, judge = judged(self.problem, self.pairs[:1], self.wish, 0)
+        kernel = self.model.kernel_[0] if self.separate else self.model.kernel_
+        return judge.refusal(kernel, self.model._loss(), True) is None
+
+    @property
+    def wish(self) -> Wish:
+        """What the constructor was told."""
+        m = self.model
+        return Wish(m.kernel, m.criterion, m.search, m.prior, m.ard)
+
+    def held_out(self) -> HeldOut:
+        """Decision values by machines of the chosen setting that did not see the row."""
+        found: HeldOut = single_threaded(
+            hold_out, self.problem, self.pairs, self.setting(), self.model._loss()
+        )
+        return found
+
+    def calibration(self, bins: int = 10) -> CalibrationData:
+        """Cross-validated probabilities against what was observed.
+
+        The sigmoid is fitted to the same held-out values, two numbers from all of them.
+        """
+        held, problem = self.held_out(), self.problem
+        p = held.probabilities(held.sigmoids(problem), len(problem.classes))
+        folds = problem.splits.test.shape[1]
+        which = f"a sample of {len(problem)} rows" if self.sampled else f"{len(held.rows)} rows"
+        source = f"{which}, each held out once in {folds} folds"
+        return calibration_data(p, problem.codes[held.rows], problem.classes, source, bins)
+
+
+def _dense(X: Any) -> Array:
+    """Rows as a dense array of numbers."""
+    rows = X.toarray() if getattr(X, "toarray", None) is not None else X
+    return np.ascontiguousarray(rows, dtype=np.float64)

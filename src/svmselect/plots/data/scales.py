@@ -1,0 +1,57 @@
+"""How much each input counts, and over which distance it matters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from svmselect.fitting.relevance import relevance, scales, spread_of
+from svmselect.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class ScaleData:
+    """One entry an input: its name, its share of relevance (they sum to one), its length scale.
+
+    ``length_scale`` is in units of the inputs as the kernel sees them, NaN where the kernel has
+    none; ``separate`` says whether the inputs have length scales of their own.
+    """
+
+    names: tuple[str, ...]
+    relevance: Array
+    length_scale: Array
+    separate: bool
+
+
+def of_estimator(model: Any, names: Sequence[str] | None = None) -> ScaleData:
+    """The inputs of a fitted AutoSVC or AutoKLR."""
+    kernels = model.kernel_ if isinstance(model.kernel_, tuple) else (model.kernel_,)
+    shown = _names(names, model.n_features_in_, vars(model).get("feature_names_in_"))
+    return _gathered(kernels, shown, np.asarray(model.feature_importances_))
+
+
+def of_selection(selection: Any, names: Sequence[str] | None = None) -> ScaleData:
+    """The inputs of a selection, by its own data."""
+    data = selection.posterior.objective.data
+    shown = _names(names, data.X.shape[1], data.feature_names)
+    shares = relevance((selection.kernel,), spread_of(data.X, data.weights))
+    return _gathered((selection.kernel,), shown, shares)
+
+
+def _gathered(kernels: tuple[Any, ...], names: tuple[str, ...], shares: Array) -> ScaleData:
+    """One length scale an input: over several kernels and parts, the geometric mean."""
+    parts = [np.broadcast_to(part, len(names)) for k in kernels for part in scales(k)]
+    mean = np.exp(np.mean(np.log(parts), axis=0)) if parts else np.full(len(names), np.nan)
+    vectors = any(np.ndim(part) for kernel in kernels for part in scales(kernel))
+    return ScaleData(names, shares, np.asarray(mean, dtype=np.float64), vectors)
+
+
+def _names(given: Sequence[str] | None, d: int, known: Any) -> tuple[str, ...]:
+    """The names given, else those the data had, else numbers."""
+    if given is not None and len(given) != d:
+        raise ValueError(f"names has {len(given)} entries but there are {d} inputs")
+    found = given if given is not None else known
+    return tuple(f"input {a}" for a in range(d)) if found is None else tuple(map(str, found))

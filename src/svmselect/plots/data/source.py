@@ -1,0 +1,158 @@
+"""A criterion that can be asked again around its optimum, whoever did the choosing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from svmselect.auto.landscape import Landscape
+from svmselect.criteria import Criterion
+from svmselect.data import Dataset
+from svmselect.fitting.criterion import judged
+from svmselect.kernels import Kernel
+from svmselect.objective import Objective
+from svmselect.plots.data.axes import width_of
+from svmselect.plots.data.refit import Refit
+from svmselect.priors import Flat
+from svmselect.trace import Record
+from svmselect.types import Array
+
+Evaluate = Callable[[Array, Any], tuple[float, Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """The criterion as a function of (log C, log kernel parameters), and where its search went.
+
+    ``evaluate`` takes a point and the machines of a neighbouring one; it gives the value and the
+    machines trained there. ``point`` is what was chosen; C there is that of the final machine, and
+    ``shift`` is what to add to log C of the ``records``.
+    """
+
+    criterion: str
+    greater_is_better: bool
+    kernel: Kernel
+    point: Array
+    evaluate: Evaluate
+    records: tuple[Record, ...]
+    shift: float
+    data: Dataset
+    loss: str
+    fit_intercept: bool
+    notes: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The coordinates."""
+        return ("log C", *self.kernel.names)
+
+
+def of_selection(selection: Any) -> Source:
+    """The criterion of a selection, on its own data."""
+    posterior = selection.posterior
+    objective = posterior.objective
+    stage = selection.record.run.rpartition("/")[0]
+    records = [r for r in selection.trace if r.run.rpartition("/")[0] == stage]
+    if not isinstance(posterior.prior, Flat):
+        # every stage of a hierarchical prior is one way to the same end
+        records = [r for r in selection.trace if r.names == selection.names]
+    notes = () if isinstance(posterior.prior, Flat) else (_PRIOR,)
+    return Source(
+        criterion=objective.criterion.name,
+        greater_is_better=objective.criterion.greater_is_better,
+        kernel=selection.kernel,
+        point=selection.point,
+        evaluate=_objective(replace(objective, kernel=selection.kernel), 0.0),
+        records=tuple(records),
+        shift=0.0,
+        data=objective.data,
+        loss=objective.loss,
+        fit_intercept=objective.fit_intercept,
+        notes=notes,
+    )
+
+
+def of_refit(refit: Refit, pair: int = 0) -> Source:
+    """The criterion of a fitted estimator; where pairs of classes chose apart, that of one pair."""
+    model, problem, pairs = refit.model, refit.problem, refit.pairs
+    notes: list[str] = []
+    records = tuple(model.trace_)
+    if refit.separate:
+        if not 0 <= pair < len(pairs):
+            raise ValueError(f"pair={pair} is none of the {len(pairs)} pairs of classes")
+        one, other = list(combinations(problem.classes.tolist(), 2))[pair]
+        notes.append(f"of the pair {one} or {other}")
+        records = tuple(r for r in records if r.run.startswith(f"{one} or {other}"))
+        pairs = (pairs[pair],)
+    C, kernel = refit.setting().of(pair)
+    if refit.sampled:
+        notes.append(
+            f"drawn from a sample of {len(problem)} of {refit.rows} rows, so its optimum need not "
+            "be at the mark"
+        )
+    share = refit.share if not refit.separate else pairs[0].share if refit.default else 1.0
+    shift = float(np.log(problem.penalty))
+    rows = pairs[0] if len(pairs) == 1 else None
+    greater, name = True, "likelihood"
+    if refit.default:
+        landscape = Landscape.of(problem.X, pairs, model._loss())
+        evaluate = _landscape(landscape, shift + float(np.log(share)))
+        shift += float(np.log(share))
+        data = Dataset.of(problem.X, problem.codes > 0, problem.weights)
+        if len(kernel.theta) > 1:  # the default strategy ties length scales together
+            notes.append(_PRIOR)
+    else:
+        seed = int(model._story.get("seed", 0))
+        data, judge = judged(problem, pairs, refit.wish, seed)
+        greater, name = judge.greater_is_better, judge.name
+        objective = Objective(data, kernel, judge, model._loss(), refit.fit_intercept)
+        evaluate = _objective(objective, shift)
+        auto = isinstance(model.prior, str) and model.prior == "auto"
+        if len(width_of(("log C", *kernel.names))) > 1 if auto else model.prior is not None:
+            notes.append(_PRIOR)
+    if rows is not None and refit.default:
+        data = problem.dataset(rows)
+    return Source(
+        criterion=name,
+        greater_is_better=greater,
+        kernel=kernel,
+        point=np.array([np.log(C * problem.penalty), *kernel.theta]),
+        evaluate=evaluate,
+        records=records,
+        shift=shift,
+        data=data,
+        loss=model._loss(),
+        fit_intercept=refit.fit_intercept,
+        notes=tuple(notes),
+    )
+
+
+def criterion_at(source: Source, criterion: Criterion) -> Evaluate:
+    """Another criterion on the same data; refused where it does not serve the machine."""
+    objective = Objective(source.data, source.kernel, criterion, source.loss, source.fit_intercept)
+    return _objective(objective, 0.0)
+
+
+_PRIOR = "the prior is not drawn: the mark is where criterion and prior together are best"
+
+
+def _objective(objective: Objective, shift: float) -> Evaluate:
+    def evaluate(point: Array, warm: Any) -> tuple[float, Any]:
+        moved = point.copy()
+        moved[0] -= shift
+        score, trained = objective.at(moved, False, warm)
+        return float(score.value), trained
+
+    return evaluate
+
+
+def _landscape(landscape: Landscape, shift: float) -> Evaluate:
+    def evaluate(point: Array, warm: Any) -> tuple[float, Any]:
+        reading = landscape.read(float(point[0]) - shift, point[1:], warm, slopes=False)
+        return -reading.loss / landscape.total, reading
+
+    return evaluate

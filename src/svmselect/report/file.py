@@ -1,0 +1,33 @@
+"""A report on disk: as a page, and as a line of a trace file."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from svmselect.report.codec import encode
+from svmselect.report.page import render
+from svmselect.report.record import FORMAT, Report
+from svmselect.trace import read_lines
+
+
+def write(report: Report, path: str | os.PathLike[str]) -> None:
+    """Write the page: one HTML file that needs nothing else."""
+    Path(path).write_text(render(report), encoding="utf-8")
+
+
+def append(report: Report, path: str | os.PathLike[str]) -> None:
+    """Add the report to a trace file as one line, which readers of evaluations pass over.
+
+    ``of_trace`` then gives the same report, so the page can be drawn again from the file alone.
+    """
+    target = Path(path)
+    header, _, whole = read_lines(target)
+    if header is None:
+        raise ValueError(f"{path} has no complete first line, so it is no trace to add a report to")
+    if whole < target.stat().st_size:
+        os.truncate(target, whole)  # a last line torn by a kill
+    line = {"svmselect": "report", "format": FORMAT, "report": json.loads(encode(report))}
+    with target.open("ab") as file:
+        file.write((json.dumps(line, allow_nan=False) + "\n").encode())

@@ -1,0 +1,47 @@
+"""The page of a report: a template, a style sheet and a script, put into one file."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from svmselect.report.figures import figures
+from svmselect.report.record import Report
+from svmselect.report.words import number, percent, seconds
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+def render(report: Report) -> str:
+    """The page as text.
+
+    Whatever comes from data is escaped by the template; and should that ever fail, the page's
+    security policy runs no script but ours, which it knows by its hash.
+    """
+    script = _asset("page.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    template = _environment().from_string(_asset("page.html.j2"))
+    return template.render(
+        report=report,
+        figures=figures(report),
+        style=_asset("page.css"),
+        script=script,
+        digest=digest,
+    )
+
+
+def _environment() -> Environment:
+    from jinja2 import Environment, StrictUndefined
+
+    made = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    made.filters |= {"number": number, "percent": percent, "seconds": seconds}
+    return made
+
+
+def _asset(name: str) -> str:
+    return (files("svmselect.report") / "assets" / name).read_text(encoding="utf-8")

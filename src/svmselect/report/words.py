@@ -1,0 +1,139 @@
+"""The report in plain words: what was chosen, why, and what it means."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from svmselect.criteria import available
+from svmselect.report.record import Fact
+
+_MEANING = {
+    "likelihood": (
+        "Rows were held out in turn, and the setting was taken under which their labels are most "
+        "probable."
+    ),
+}
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A number as a reader wants it: few digits, no exponent unless it is needed."""
+    if not np.isfinite(value):
+        return str(value)
+    if value == 0:
+        return "0"
+    if 1e-3 <= abs(value) < 1e5:
+        rounded = f"{float(f'{value:.{digits}g}'):,.10f}".rstrip("0").rstrip(".")
+        return rounded.replace(",", "\u202f")
+    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+    power = (
+        exponent.lstrip("+").lstrip("0") if exponent[0] == "+" else "-" + exponent[1:].lstrip("0")
+    )
+    return f"{mantissa.rstrip('0').rstrip('.')}·10{_raised(power)}"
+
+
+def percent(share: float) -> str:
+    """A share in per cent, one decimal below ten."""
+    return f"{100 * share:.1f}\u202f%" if share < 0.0995 else f"{100 * share:.0f}\u202f%"
+
+
+def seconds(value: float) -> str:
+    """A duration."""
+    if value < 1:
+        return f"{1000 * value:.0f} ms"
+    if value < 120:
+        return f"{value:.2g} s" if value < 10 else f"{value:.0f} s"
+    return f"{value / 60:.0f} min" if value < 7200 else f"{value / 3600:.1f} h"
+
+
+def why(criterion: str) -> str:
+    """What a criterion looks at, in a sentence."""
+    if criterion in _MEANING:
+        return _MEANING[criterion]
+    cls = available().get(criterion)
+    if cls is None:
+        return f"The setting is the best that was found by {criterion}."
+    first = (cls.__doc__ or "").split("\n\n")[0].replace("\n", " ").strip()
+    better = "largest" if cls.greater_is_better else "smallest"
+    return f"The setting is where {criterion} is {better}: {first[:1].lower()}{first[1:]}"
+
+
+def of_model(model: Any) -> tuple[str, ...]:
+    """Paragraphs on a fitted AutoSVC or AutoKLR."""
+    story, k = model._story, len(model.classes_)
+    paragraphs = [f"{_choice(model)} {why(story['criterion'])}"]
+    meaning = (
+        "C says how much a row on the wrong side may cost: a larger one follows the rows more "
+        "closely, a smaller one gives a smoother boundary."
+    )
+    if model.length_scale_ is not None:
+        unit = "in standard deviations of the input" if story["standardised"] else "in its units"
+        meaning += (
+            f" A length scale is the distance, {unit}, over which the answer changes: the longer "
+            "it is, the less the input matters."
+        )
+    paragraphs.append(meaning)
+    if k > 2:
+        apart = isinstance(model.kernel_, tuple)
+        each = "each with a setting of its own" if apart else "all with this one setting"
+        pairs = k * (k - 1) // 2
+        paragraphs.append(
+            f"There are {k} classes, so {pairs} machines, one for each pair of classes, {each}; "
+            "their answers are combined into one probability for each class."
+        )
+    return tuple(paragraphs)
+
+
+def _choice(model: Any) -> str:
+    length = model.length_scale_
+    if isinstance(model.kernel_, tuple):
+        C = np.asarray(model.C_)
+        return (
+            f"Each of {len(C)} pairs of classes has its own penalty, C between {number(C.min())} "
+            f"and {number(C.max())}, and its own kernel."
+        )
+    start = f"The penalty C = {number(float(model.C_))} was chosen, and "
+    if isinstance(length, float):
+        return start + f"one length scale for all inputs, {number(length)}."
+    if isinstance(length, np.ndarray):
+        low, high = number(float(length.min())), number(float(length.max()))
+        return start + f"a length scale for each input, from {low} to {high}."
+    return start + f"the kernel {model.kernel_!r}."
+
+
+def short(model: Any) -> str:
+    """The choice in a few words, for a table."""
+    length = model.length_scale_
+    if isinstance(model.kernel_, tuple):
+        return "C and a kernel for each pair of classes"
+    start = f"C = {number(float(model.C_))}, "
+    if isinstance(length, float):
+        return f"{start}length scale {number(length)}"
+    return start + ("a length scale for each input" if isinstance(length, np.ndarray) else "kernel")
+
+
+def facts_of_model(model: Any) -> tuple[Fact, ...]:
+    """The chosen numbers, large."""
+    story, length = model._story, model.length_scale_
+    made = []
+    if isinstance(model.kernel_, tuple):
+        C = np.asarray(model.C_)
+        made.append(Fact("Penalty C", f"{number(C.min(), 2)} – {number(C.max(), 2)}", "over pairs"))
+    else:
+        made.append(Fact("Penalty C", number(float(model.C_)), "of the final machine"))
+    if isinstance(length, float):
+        made.append(Fact("Length scale", number(length), "one for all inputs"))
+    elif isinstance(length, np.ndarray):
+        low, high = number(float(length.min()), 2), number(float(length.max()), 2)
+        made.append(Fact("Length scales", f"{low} – {high}", "one for each input"))
+    total = int(model.n_support_.sum())
+    share = percent(total / story["kept"])
+    made.append(Fact("Support vectors", f"{total}", f"{share} of the rows"))
+    n = story["evaluations"]
+    made.append(Fact("Time", seconds(story["seconds"]), f"{n} evaluations"))
+    return tuple(made)
+
+
+def _raised(digits: str) -> str:
+    return digits.translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
