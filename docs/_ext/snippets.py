@@ -14,6 +14,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -72,7 +73,8 @@ class Page:
 
     def _python(self, block: Block) -> Output:
         code = compile("\n" * (block.line - 1) + block.code, self.name, "exec")
-        with contextlib.redirect_stdout(io.StringIO()) as printed:
+        with contextlib.redirect_stdout(io.StringIO()) as printed, warnings.catch_warnings():
+            warnings.simplefilter("error")
             exec(code, vars(self.module))
         return Output(printed.getvalue(), _open_figures())
 
