@@ -1,20 +1,30 @@
-"""Saving and loading fitted models with skops: no pickle, and no type but known ones is made."""
+"""Saving and loading fitted models with skops: no pickle, and no type but known ones is made.
+
+A file also holds a digest of its content, so that one that was damaged or edited is noticed. That
+is no signature: who can write the file can write the digest.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import io
 import os
+import zlib
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
+
+_DIGEST = "svmselect.sha256"
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted AutoSVC or AutoKLR, or a scikit-learn Pipeline that holds one, to a file.
 
+    The command line's models, a ``TableModel`` each, go the same way.
+
     What ``load`` would refuse is refused here, before anything is written: functions, and objects
     of classes that are neither ours nor trusted by skops.
     """
-    from zipfile import ZIP_DEFLATED
-
     from skops.io import dumps, get_untrusted_types
 
     content = dumps(model, compression=ZIP_DEFLATED)
@@ -24,7 +34,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             f"the model holds objects of types that load() does not trust: {', '.join(foreign)}; "
             "leave them out, or use skops.io.dump and name them when loading"
         )
-    Path(path).write_bytes(content)
+    Path(path).write_bytes(_sealed(content))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -38,22 +48,69 @@ def load(path: str | os.PathLike[str]) -> Any:
     content = Path(path).read_bytes()
     if content[:2] != b"PK":
         raise ValueError(f"{path} is no model file: svmselect.save writes zip archives")
-    foreign = sorted(set(get_untrusted_types(data=content)) - _ours())
+    try:
+        foreign = sorted(set(get_untrusted_types(data=content)) - _ours())
+    except (BadZipFile, zlib.error, OSError, EOFError):
+        raise ValueError(f"{path} is damaged or cut short; copy or save it again") from None
+    except (KeyError, TypeError, ValueError, AttributeError, ImportError):
+        raise ValueError(f"{path} is no model file: svmselect.save wrote no such archive") from None
     if foreign:
         raise ValueError(
             f"{path} asks for types that are not trusted: {', '.join(foreign)}; it was not written "
             "by svmselect.save, or holds objects of another library"
         )
+    _check_seal(content, path)
     return loads(content, trusted=sorted(_ours()))
+
+
+def _sealed(content: bytes) -> bytes:
+    """The archive with a digest of its members added."""
+    buffer = io.BytesIO(content)
+    with ZipFile(buffer, "a", ZIP_DEFLATED) as archive:
+        archive.writestr(_DIGEST, _digest(archive))
+    return buffer.getvalue()
+
+
+def _check_seal(content: bytes, path: str | os.PathLike[str]) -> None:
+    """Refuse an archive whose digest is not that of its members."""
+    try:
+        with ZipFile(io.BytesIO(content)) as archive:
+            known = _DIGEST in archive.namelist()
+            same = known and archive.read(_DIGEST).decode("ascii", "replace") == _digest(archive)
+    except (BadZipFile, zlib.error, OSError, EOFError):
+        raise ValueError(f"{path} is damaged or cut short; copy or save it again") from None
+    if not known:
+        raise ValueError(
+            f"{path} was not written by svmselect.save: it has no digest; if you trust where it "
+            "comes from, load it with skops.io.load and save it again"
+        )
+    if not same:
+        raise ValueError(
+            f"{path} was changed after svmselect.save wrote it: its content is not that of its "
+            "digest; get the original, or fit again"
+        )
+
+
+def _digest(archive: ZipFile) -> str:
+    """SHA-256 over names and contents of the members, in the order of names."""
+    found = hashlib.sha256()
+    for name in sorted(archive.namelist()):
+        if name != _DIGEST:
+            part = hashlib.sha256(archive.read(name)).hexdigest()
+            found.update(f"{name}\n{part}\n".encode())
+    return found.hexdigest()
 
 
 def _ours() -> set[str]:
     """Types of this library that a model may hold: estimators, and what they are told to use."""
     from svmselect import criteria, kernels, priors, search
     from svmselect.estimators import AutoKLR, AutoSVC
+    from svmselect.tables import Encoder, TableModel
+    from svmselect.tables.encoder import Category, Number
 
     beliefs = (priors.Flat, priors.Gaussian, priors.Box, priors.Shrinkage, priors.Integrated)
     types = {AutoSVC, AutoKLR, kernels.Sum, kernels.Product, *beliefs, priors.Together}
+    types |= {TableModel, Encoder, Number, Category}
     types |= {priors.Hierarchical, *kernels.available().values()}
     types |= {*criteria.available().values(), *search.available().values()}
     return {f"{cls.__module__}.{cls.__qualname__}" for cls in types}

@@ -127,8 +127,7 @@ def judged(
     if len(pairs) == 1:
         return problem.dataset(pairs[0]), judges[0]
     parts = [
-        Part(pair.rows, problem.dataset(pair), one)
-        for pair, one in zip(pairs, judges, strict=True)
+        Part(pair.rows, problem.dataset(pair), one) for pair, one in zip(pairs, judges, strict=True)
     ]
     data = Dataset.of(problem.X, problem.codes > 0, problem.weights)
     return data, Pairwise(parts, len(problem.classes))

@@ -1,0 +1,8 @@
+"""Tables on disk: read in pieces, typed column by column, encoded as numbers, and remembered."""
+
+from svmselect.tables.encoder import Encoder
+from svmselect.tables.gather import Table, gather
+from svmselect.tables.model import TableModel
+from svmselect.tables.source import Source, open_source
+
+__all__ = ["Encoder", "Source", "Table", "TableModel", "gather", "open_source"]

@@ -1,0 +1,45 @@
+"""A fitted classifier and what it needs to read raw tables: what a model file holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svmselect.tables.encoder import Encoder, infinite
+from svmselect.tables.gather import Table
+from svmselect.tables.roles import check_complete
+from svmselect.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class TableModel:
+    """A classifier of table rows; ``estimator`` is a fitted AutoSVC or AutoKLR.
+
+    ``target`` is the column it predicts and ``origin`` says what it was made of.
+    """
+
+    encoder: Encoder
+    estimator: Any
+    target: str
+    origin: dict[str, Any]
+
+    @property
+    def classes(self) -> list[str]:
+        """The labels, in the order of the probabilities."""
+        return [str(one) for one in self.estimator.classes_]
+
+    def inputs(self, table: Table, title: str) -> Array:
+        """The matrix of a table that has the inputs; refuses gaps unless they are filled in."""
+        if not self.encoder.impute:
+            check_complete(table, title)
+        X = self.encoder.encode(table)
+        infinite(X, self.encoder.columns, table, title)
+        return X
+
+    def predict(self, table: Table, title: str = "the table") -> tuple[NDArray[Any], Array]:
+        """Labels and probabilities, which agree."""
+        p = self.estimator.predict_proba(self.inputs(table, title))
+        return np.asarray(self.estimator.classes_)[p.argmax(axis=1)], p

@@ -1,0 +1,57 @@
+"""Parquet files, through pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from svmselect.tables.source import Source, unique_names
+
+_INDEX = "__index_level_"
+
+
+@dataclass(frozen=True)
+class Parquet:
+    """Typed columns."""
+
+    path: Path
+    names: tuple[str, ...]
+    stored: tuple[str, ...]
+
+    def frames(self, rows: int) -> Iterator[Any]:
+        """Data frames with the types of the file."""
+        seen = 0
+        with _arrow().ParquetFile(self.path) as file:
+            for batch in file.iter_batches(batch_size=rows, columns=list(self.stored)):
+                frame = batch.to_pandas(ignore_metadata=True)
+                frame.columns = list(self.names)
+                frame.index = range(seen, seen + len(frame))
+                seen += len(frame)
+                yield frame
+
+
+def parquet_source(path: Path, title: str) -> Source:
+    """Read the schema; the index a data frame was saved with is left out."""
+    arrow = _arrow()
+    try:
+        with arrow.ParquetFile(path) as file:
+            stored = [name for name in file.schema_arrow.names if not name.startswith(_INDEX)]
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{title} is no complete Parquet file: {error}") from None
+    if len(stored) < 2:
+        raise ValueError(f"{title} has one column only; a table needs the target and an input")
+    names = unique_names(stored)
+    return Source(path, title, "Parquet", names, Parquet(path, names, tuple(stored)))
+
+
+def _arrow() -> Any:
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        raise ValueError(
+            "Parquet files need the package pyarrow: pip install 'svmselect[parquet]', "
+            "or save the table as CSV"
+        ) from None
+    return pyarrow.parquet

@@ -1,0 +1,156 @@
+"""A table on disk, whatever its format: its columns, and its rows piece by piece."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from svmselect.tables.text import open_bytes
+
+PIECE = 20_000
+"""Rows that are read at a time, of tables of usual width."""
+_CELLS = 2_000_000  # at a time, of wider ones
+
+
+class Format(Protocol):
+    """What knows how to read one kind of file."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns, in the order of the file."""
+
+    def frames(self, rows: int) -> Iterator[Any]:
+        """Data frames of so many rows, one after another."""
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A file that has been looked at, not yet read.
+
+    ``words`` describe the format; ``target`` is the column a format itself says is to be predicted;
+    ``decimal`` the decimal mark of its texts; ``nominal`` the columns that are categories however
+    they look; ``sparse`` whether a column that is not there is zero.
+    """
+
+    path: Path
+    title: str
+    words: str
+    names: tuple[str, ...]
+    format: Format
+    target: str | None = None
+    decimal: str = "."
+    nominal: frozenset[str] = frozenset()
+    sparse: bool = False
+    notes: tuple[str, ...] = ()
+
+    def frames(self) -> Iterator[Any]:
+        """Data frames of a bounded number of cells, one after another."""
+        rows = max(1, min(PIECE, _CELLS // max(1, len(self.names))))
+        yield from self.format.frames(rows)
+
+    def column(self, wanted: str | None) -> str:
+        """The column that is meant by a name or a position (from 1; -1 is the last)."""
+        if wanted is None:
+            if self.target is not None:
+                return self.target
+            raise ValueError(
+                f"which column of {self.title} is to be predicted? Say --target NAME; "
+                f"its columns are {listed(self.names)}"
+            )
+        if wanted in self.names:
+            return wanted
+        alike = [name for name in self.names if name.strip().lower() == wanted.strip().lower()]
+        if len(alike) == 1:
+            return alike[0]
+        try:
+            position = int(wanted)
+        except ValueError:
+            raise ValueError(
+                f"{self.title} has no column {wanted!r}; its columns are {listed(self.names)}"
+            ) from None
+        count = len(self.names)
+        if not (1 <= position <= count or -count <= position <= -1):
+            raise ValueError(
+                f"{self.title} has no column {position}; it has {count}, counted from 1, "
+                "and -1 is the last"
+            )
+        return self.names[position - 1 if position > 0 else position]
+
+
+def open_source(path: str | Path, header: bool | None = None) -> Source:
+    """Look at a file, by its content rather than its name; "-" is standard input.
+
+    ``header`` says whether the first line of a text table has the names, None to find out.
+    """
+    if str(path) == "-":
+        return _open(_spooled(), "standard input", header)
+    file = Path(path)
+    if file.is_dir():
+        raise ValueError(f"{file} is a folder; give a file in it")
+    if not file.exists():
+        raise ValueError(f"there is no file {file}; check the name and the folder")
+    return _open(file, file.name, header)
+
+
+def _open(path: Path, title: str, header: bool | None) -> Source:
+    with open_bytes(path) as file:
+        start = file.read(4096)
+    if not start.strip():
+        raise ValueError(f"{title} is empty; give a table with a header line and rows")
+    if start.startswith(b"PAR1"):
+        from svmselect.tables.parquet import parquet_source
+
+        return parquet_source(path, title)
+    if start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+        raise ValueError(
+            f"{title} is an archive, a workbook or a model file; give a table, "
+            "e.g. a sheet saved as CSV"
+        )
+    from svmselect.tables.arff import arff_source, is_arff
+    from svmselect.tables.delimited import delimited_source
+    from svmselect.tables.svmlight import is_svmlight, svmlight_source
+    from svmselect.tables.text import encoding_of, sample_lines
+
+    encoding = encoding_of(path)
+    lines = sample_lines(path, encoding)
+    if is_arff(lines):
+        return arff_source(path, title, encoding)
+    if is_svmlight(lines):
+        return svmlight_source(path, title)
+    return delimited_source(path, title, encoding, lines, header)
+
+
+def _spooled() -> Path:
+    """Standard input as a file, since it is read twice; the system clears its temporary folder."""
+    import atexit
+    import shutil
+
+    with tempfile.NamedTemporaryFile(prefix="svmselect-", delete=False) as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    path = Path(file.name)
+    atexit.register(path.unlink, missing_ok=True)
+    return path
+
+
+def unique_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Names for all columns, each once: an empty one is named by its position."""
+    made: list[str] = []
+    seen: set[str] = set()
+    for position, name in enumerate(names, start=1):
+        fresh = base = name.strip() or f"column {position}"
+        again = 2
+        while fresh in seen:
+            fresh, again = f"{base} ({again})", again + 1
+        seen.add(fresh)
+        made.append(fresh)
+    return tuple(made)
+
+
+def listed(names: Sequence[str], most: int = 8) -> str:
+    """A few names for a sentence."""
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown}, ... ({len(names)} in all)"
