@@ -7,7 +7,7 @@ import hashlib
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from svmselect.report.figures import figures
+from svmselect.report.figures import figures, slices
 from svmselect.report.record import Report
 from svmselect.report.words import number, percent, seconds
 
@@ -27,10 +27,27 @@ def render(report: Report) -> str:
     return template.render(
         report=report,
         figures=figures(report),
+        slices=slices(report),
+        inputs=_inputs(report),
         style=_asset("page.css"),
         script=script,
         digest=digest,
     )
+
+
+def _inputs(report: Report) -> list[tuple[str, float, float, str]]:
+    """Name, relevance, length scale and the width of its bar in %, the most relevant first."""
+    found = report.inputs
+    if found is None:
+        return []
+    top = float(found.relevance.max()) or 1.0
+    rows = [
+        (name, float(share), float(length), f"{100.0 * share / top:.1f}")
+        for name, share, length in zip(
+            found.names, found.relevance, found.length_scale, strict=True
+        )
+    ]
+    return sorted(rows, key=lambda row: -row[1])
 
 
 def _environment() -> Environment:
