@@ -32,6 +32,7 @@ def test_a_listener_sees_every_evaluation_and_changes_nothing(data) -> None:
     listener = Listener()
     model = AutoSVC(random_state=0)._fit(*data, None, None, Watch(listener))
     plain = AutoSVC(random_state=0).fit(*data)
+    assert vars(model).keys() == vars(plain).keys()
     assert len(listener.seen) == len(model.trace_)
     assert model.C_ == plain.C_
     np.testing.assert_array_equal(model.length_scale_, plain.length_scale_)

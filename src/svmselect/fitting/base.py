@@ -50,15 +50,16 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         tags.input_tags.sparse = True
         return tags
 
-    @with_callbacks  # type: ignore[untyped-decorator, unused-ignore]
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> AutoMachine:
         """Choose the hyperparameters and train.
 
         ``sample_weight`` counts copies of a row, 0 its absence; rows of one of the ``groups`` are
         held out together.
         """
-        return self._fit(X, y, sample_weight, groups, Watch())
+        self._fit(X, y, sample_weight, groups, Watch())
+        return self
 
+    @with_callbacks  # type: ignore[untyped-decorator, unused-ignore]
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, watch: Watch) -> AutoMachine:
         """``fit``, with someone to follow it."""
         began = time.perf_counter()

@@ -1,0 +1,75 @@
+"""``svmselect compare``: several criteria side by side on one table."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from svmselect.cli import options as of
+
+
+def compare(
+    data: of.Data,
+    target: of.Target = None,
+    criterion: Annotated[
+        list[str] | None,
+        typer.Option("--criterion", "-c", help="May be repeated; see: svmselect list criteria."),
+    ] = None,
+    test: Annotated[
+        str | None, typer.Option("--test", help="A file of rows to test on, never trained on.")
+    ] = None,
+    holdout: Annotated[
+        float, typer.Option("--holdout", help="The part of the rows that is held apart.")
+    ] = 0.25,
+    search: of.Search = "auto",
+    kernel: of.Kernel = None,
+    ard: Annotated[
+        of.Ard, typer.Option("--ard", help="One length scale per input: if it pays, yes or no.")
+    ] = of.Ard.auto,
+    missing: of.MissingValues = of.Missing.refuse,
+    ignore: of.Ignore = None,
+    use: of.Use = None,
+    header: of.Header = None,
+    rows: of.Rows = None,
+    max_time: Annotated[
+        float | None,
+        typer.Option(
+            "--max-time", parser=of.seconds, metavar="TIME", help="For each criterion, e.g. 60s."
+        ),
+    ] = None,
+    jobs: of.Jobs = None,
+    seed: of.Seed = 0,
+    quiet: of.Quiet = False,
+    as_json: of.Json = False,
+    debug: of.Debug = False,
+) -> int:
+    """Let several criteria choose, and test what each has chosen on rows held apart."""
+    from svmselect.cli.comparing import Wanted, carry_out
+    from svmselect.cli.console import Output
+    from svmselect.cli.prepare import Question
+
+    if not 0.0 < holdout < 1.0:
+        raise ValueError(f"--holdout {holdout:g} is no part of the rows; give e.g. 0.25")
+    question = Question(
+        target=target,
+        header=header,
+        impute=missing is of.Missing.impute,
+        ignore=tuple(ignore or ()),
+        use=tuple(use or ()),
+        rows=rows,
+        seed=seed,
+    )
+    wanted = Wanted(
+        data=data,
+        question=question,
+        criteria=tuple(dict.fromkeys(criterion or ("auto", "likelihood", "span", "cv-error"))),
+        test=test,
+        holdout=holdout,
+        search=search,
+        kernels=tuple(kernel or ()),
+        ard=ard.value,
+        max_time=max_time,
+        jobs=jobs,
+    )
+    return carry_out(wanted, Output(quiet, as_json))

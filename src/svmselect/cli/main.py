@@ -1,0 +1,106 @@
+"""The entry point: builds the commands, runs one, and says in one sentence what went wrong."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import typer
+
+from svmselect.cli.compare import compare
+from svmselect.cli.console import complain
+from svmselect.cli.demo import demo
+from svmselect.cli.fit import fit
+from svmselect.cli.listing import listing
+from svmselect.cli.predict import predict
+from svmselect.cli.report import report
+from svmselect.cli.reproduce import reproduce
+from svmselect.cli.score import score
+
+_EPILOG = (
+    "Exit codes: 0 done, 1 a defect of the program, 2 the command or the data cannot be used, "
+    "130 interrupted."
+)
+_DEFECT = 1
+_REFUSED = 2
+_INTERRUPTED = 130
+
+
+def application() -> typer.Typer:
+    """All commands."""
+    app = typer.Typer(
+        name="svmselect",
+        help="Chooses the hyperparameters of support vector machines: from a table to a model.",
+        epilog=_EPILOG,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_version)
+    for command in (fit, predict, score, compare, report, demo, reproduce):
+        app.command()(command)
+    app.command("list")(listing)
+    return app
+
+
+def _version(
+    version: bool = typer.Option(False, "--version", help="Say which version this is, and end."),
+) -> None:
+    """Options before the command."""
+    if version:
+        import svmselect
+
+        typer.echo(f"svmselect {svmselect.__version__}")
+        raise typer.Exit
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run a command; ``--debug`` anywhere shows the traceback of an error."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in given
+    try:
+        code = application()(args=given, prog_name="svmselect", standalone_mode=False)
+    except KeyboardInterrupt:
+        if debug:
+            raise
+        complain("interrupted; nothing more was written")
+        sys.exit(_INTERRUPTED)
+    except BrokenPipeError:
+        # who reads our output has gone: no more of it, and no complaint at exit either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(_DEFECT)
+    except Exception as error:
+        if debug:
+            raise
+        sys.exit(_told(error))
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _told(error: Exception) -> int:
+    """Say it in one sentence; the exit code."""
+    usage = getattr(error, "format_message", None)
+    if usage is not None:  # of the command line's parser
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context is not None else "svmselect"
+        complain(f"{usage().rstrip('.')}; see {command} --help")
+        return _REFUSED
+    if type(error).__name__ == "Abort":
+        complain("interrupted; nothing more was written")
+        return _INTERRUPTED
+    if isinstance(error, ValueError):
+        complain(" ".join(str(error).split()))
+        return _REFUSED
+    if isinstance(error, OSError) and error.filename is not None:
+        complain(f"{error.filename}: {error.strerror}; check the name and your rights there")
+        return _REFUSED
+    if isinstance(error, MemoryError):
+        complain("there is not enough memory; use fewer rows, e.g. --rows 20000")
+        return _REFUSED
+    complain(
+        f"this is a defect of svmselect ({type(error).__name__}: {error}); please report it with "
+        "what --debug shows"
+    )
+    return _DEFECT

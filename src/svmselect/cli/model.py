@@ -1,0 +1,110 @@
+"""Which estimator a command line asks for, and what it will take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from svmselect.cli.console import count
+
+SMALL = 3000
+"""Rows beyond which a named criterion, which needs an n x n matrix, sees a sample."""
+
+
+def estimator(
+    criterion: str,
+    search: str,
+    kernels: Sequence[str],
+    ard: str,
+    loss: str,
+    max_time: float | None,
+    jobs: int | None,
+    seed: int,
+) -> Any:
+    """An AutoSVC or AutoKLR; refuses names that are not known before any work."""
+    from svmselect import AutoKLR, AutoSVC
+    from svmselect.criteria import get_criterion
+    from svmselect.kernels import as_kernel
+    from svmselect.search import get_search
+
+    if criterion != "auto":
+        get_criterion(criterion)
+    if search != "auto":
+        get_search(search)
+    for name in kernels:
+        if name != "auto":
+            as_kernel(name)
+    form: Any = "auto" if not kernels else kernels[0] if len(kernels) == 1 else list(kernels)
+    shared: dict[str, Any] = {
+        "criterion": criterion,
+        "search": search,
+        "ard": ard,
+        "max_time": max_time,
+        "n_jobs": jobs,
+        "random_state": seed,
+    }
+    if loss == "logistic":
+        return AutoKLR(form, **shared)
+    return AutoSVC(form, loss=loss, **shared)
+
+
+def by_default(model: Any) -> bool:
+    """Whether the default strategy decides, which takes any number of rows."""
+    from svmselect.fitting.options import is_default
+
+    return is_default(model)
+
+
+def expected_evaluations(model: Any, rows: int) -> int:
+    """About how many evaluations the search takes, for a bar."""
+    if by_default(model):
+        return 60 if rows <= SMALL else 130
+    return 150
+
+
+def plan(rows: int, inputs: int, classes: int) -> str:
+    """What many rows will be used for, and how long it may take."""
+    from svmselect.auto.large import EXACT, LANDMARKS
+
+    largest = 2 * rows / classes
+    if largest > EXACT:
+        through = f"trained on all rows through {LANDMARKS:,} landmarks"
+    else:
+        through = "trained on all rows exactly"
+    low, high = estimate(rows, inputs, classes)
+    return (
+        f"{count(rows, 'row')}: C and the length scales are chosen on 3 samples of 2,000 rows and "
+        f"adjusted on all; the machine is {through}; this takes about {_range(low, high)} "
+        "(--rows 20000 or --max-time 30s for less)"
+    )
+
+
+def estimate(rows: int, inputs: int, classes: int) -> tuple[float, float]:
+    """Seconds that a fit of many rows takes here, from and to: a rule made of measured fits."""
+    unit = _speed()
+    pairs = classes * (classes - 1) / 2
+    subsets = 8.0 + 1.0 * inputs
+    per_pair = 2.0 * rows / classes
+    training = pairs * per_pair * (4e-4 + 4e-6 * inputs)
+    middle = unit * (subsets * max(1.0, classes / 2.0) + training)
+    return 0.6 * middle, 2.0 * middle
+
+
+def _speed() -> float:
+    """This machine's time for a product of matrices, over that of the one that was measured."""
+    matrix = np.random.default_rng(0).normal(size=(600, 600))
+    spent = []
+    for _ in range(3):
+        began = time.perf_counter()
+        matrix @ matrix
+        spent.append(time.perf_counter() - began)
+    return float(np.clip(min(spent) / 0.012, 0.25, 8.0))
+
+
+def _range(low: float, high: float) -> str:
+    if high < 90.0:
+        return f"{max(5, round(low, -1)):.0f} to {max(10, round(high, -1)):.0f} seconds"
+    return f"{max(1, round(low / 60)):.0f} to {max(2, round(high / 60)):.0f} minutes"

@@ -1,0 +1,178 @@
+"""What came of a fit, for people and for programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svmselect.cli.console import Output, duration, number, percent
+from svmselect.cli.prepare import Prepared
+from svmselect.plots.data.calibration import wilson
+from svmselect.tables import TableModel
+from svmselect.types import Array
+
+
+@dataclass(frozen=True)
+class Tested:
+    """An error rate with its 95 % interval; ``by`` says on which rows."""
+
+    error: float
+    low: float
+    high: float
+    rows: int
+    by: str
+
+    @classmethod
+    def seen(cls, error: float, rows: int, by: str) -> Tested:
+        """With Wilson's interval."""
+        low, high = wilson(error, rows)
+        return cls(error, float(low), float(high), rows, by)
+
+    @classmethod
+    def of(cls, model: Any, X: Array, y: NDArray[Any], by: str) -> Tested:
+        """The error on rows that the model has not seen."""
+        wrong = float(np.mean(model.predict(X) != y))
+        return cls.seen(wrong, len(y), by)
+
+    @property
+    def words(self) -> str:
+        """In one line."""
+        interval = f"{100 * self.low:.1f} to {percent(self.high)}"
+        return f"{percent(self.error)} (95 % interval {interval}), {self.by}"
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "value": self.error, "low": self.low, "high": self.high, "rows": self.rows,
+            "by": self.by,
+        }  # fmt: skip
+
+
+def cross_validated(model: Any) -> Tested:
+    """What the folds, or the held-out part of many rows, say of a fitted model."""
+    story = model._story
+    error, spread = story["error"]
+    members = float(np.sum(story["members"]))
+    # the rows that were held out, which are fewer than all where those are many
+    rows = error * (1.0 - error) / spread**2 if spread > 0.0 else members
+    rows = max(1, round(min(rows, members)))
+    many = rows < 0.9 * members
+    by = f"{rows:,} rows held out" if many else f"{story['folds']}-fold cross-validation"
+    if not story["coupled"]:
+        by += ", in pairs of classes"
+    return Tested.seen(error, rows, by)
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """A fitted model, what it was fitted to, and where it is written."""
+
+    model: Any
+    prepared: Prepared
+    folder: Path
+    tested: Tested | None
+    notes: tuple[str, ...]
+    interrupted: bool
+
+    @property
+    def table_model(self) -> TableModel:
+        """What the model file holds."""
+        from svmselect import __version__
+
+        origin = {
+            "data": self.prepared.source.title,
+            "rows": len(self.prepared.y),
+            "svmselect": __version__,
+        }
+        return TableModel(self.prepared.encoder, self.model, self.prepared.target, origin)
+
+    @property
+    def guessing(self) -> tuple[str, float]:
+        """The most frequent class, and the error of always saying so."""
+        name, n = max(self.prepared.classes.items(), key=lambda item: item[1])
+        return name, 1.0 - n / len(self.prepared.y)
+
+    @property
+    def relevance(self) -> dict[str, float]:
+        """What each input counts, most first."""
+        return self.prepared.encoder.relevance(self.model.feature_importances_)
+
+    def tell(self, output: Output, seconds: float) -> None:
+        """A short table, or one JSON object."""
+        model, story = self.model, self.model._story
+        expected = cross_validated(model)
+        files = {n: str(self.folder / f) for n, f in _FILES.items()}
+        output.result(
+            {
+                "data": self.prepared.source.title,
+                "target": self.prepared.target,
+                "rows": story["rows"],
+                "classes": self.prepared.classes,
+                "C": model.C_,
+                "kernel": repr(model.kernel_),
+                "parameters": model.best_params_,
+                "criterion": story["criterion"],
+                "value": model.best_score_,
+                "evaluations": story["evaluations"],
+                "error": expected.fields,
+                "test": None if self.tested is None else self.tested.fields,
+                "guessing": self.guessing[1],
+                "relevance": self.relevance,
+                "support_vectors": int(model.n_support_.sum()),
+                "seconds": seconds,
+                "interrupted": self.interrupted,
+                "notes": [*self.notes, *story["messages"]],
+                **files,
+            }
+        )
+        rows = [("chosen", chosen_words(model))]
+        by = f"{story['criterion']} {number(model.best_score_)}"
+        rows.append(("by", f"{by}, {story['evaluations']} evaluations"))
+        if self.tested is not None:
+            rows.append(("test error", self.tested.words))
+        rows.append(("expected error", expected.words))
+        rows.append(("by guessing", f"{percent(self.guessing[1])} (always {self.guessing[0]!r})"))
+        rows.append(("inputs", self._inputs()))
+        search = duration(story["seconds"])
+        rows.append(("time", f"{search} to choose and train, {duration(seconds)} in all"))
+        rows += [("note", message) for message in story["messages"]]
+        output.say("")
+        output.pairs(rows)
+        output.say("")
+        if self.interrupted:
+            output.say("Interrupted: this is the best found so far.")
+        out = self.folder
+        output.say(f"Written: {out / 'model.skops'}, {out / 'trace.jsonl'}")
+        output.say(f"Open this page: {out / 'report.html'}")
+        output.say(f"Then: svmselect predict {out / 'model.skops'} NEW_FILE -o predictions.csv")
+
+    def _inputs(self) -> str:
+        ranked = list(self.relevance.items())
+        even = 1.0 / len(ranked)
+        if ranked[0][1] < 1.5 * even and len(ranked) > 1:
+            return f"all {len(ranked)} count about alike"
+        shown = [f"{name} {share:.0%}" for name, share in ranked[:5] if share >= 0.005]
+        return ", ".join(shown) + (", ..." if len(ranked) > len(shown) else "")
+
+
+_FILES = {"model": "model.skops", "trace": "trace.jsonl", "report": "report.html"}
+
+
+def chosen_words(model: Any) -> str:
+    """C and the kernel, in a line."""
+    if isinstance(model.kernel_, tuple):
+        return "C and a kernel for each pair of classes"
+    length = model.length_scale_
+    text = f"C = {number(model.C_)}"
+    kind = type(model.kernel_).__name__
+    if kind == "RBF" and isinstance(length, float):
+        return f"{text}, Gaussian kernel, one length scale {number(length)}"
+    if kind == "RBF" and isinstance(length, np.ndarray):
+        low, high = number(length.min()), number(length.max())
+        return f"{text}, Gaussian kernel, a length scale per input, {low} to {high}"
+    return f"{text}, {model.kernel_!r}"

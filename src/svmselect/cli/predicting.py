@@ -1,0 +1,156 @@
+"""What ``svmselect predict`` does: a piece of the table at a time, so any size will do."""
+
+from __future__ import annotations
+
+import csv
+import os
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from svmselect.cli.console import Output, count
+from svmselect.cli.outcome import Tested
+from svmselect.cli.progress import Bar
+from svmselect.tables import Encoder, Source, TableModel, open_source
+from svmselect.tables.cells import texts
+from svmselect.tables.encoder import Number
+from svmselect.tables.gather import labels_of
+
+
+def carry_out(
+    model: Path,
+    data: str,
+    target: Path | None,
+    keep: tuple[str, ...],
+    impute: bool | None,
+    header: bool | None,
+    output: Output,
+) -> None:
+    """Read, predict and write piece by piece; nothing is written where a row cannot be used."""
+    if target is None and output.as_json:
+        raise ValueError("--json and the predictions both go to standard output; add -o FILE")
+    source = open_source(data, header)
+    known = load_table_model(model, source)
+    if impute is not None:
+        known = replace(known, encoder=replace(known.encoder, impute=impute))
+    known.encoder.match(source)
+    kept = [source.column(name) for name in keep]
+    counts: Counter[str] = Counter()
+    unseen: dict[str, Counter[str]] = {}
+    rows = wrong = judged = 0
+    with Bar(f"predicting {source.title}", None, output) as bar, _opened(target) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([*kept, "prediction", *(f"probability_{c}" for c in known.classes)])
+        for frame in source.frames():
+            table = known.encoder.read(frame, source, rows)
+            for name, strange in known.encoder.unseen(table).items():
+                unseen.setdefault(name, Counter()).update(strange)
+            labels, p = known.predict(table, source.title)
+            copied = [["" if c is None else c for c in texts(frame[n].tolist())] for n in kept]
+            numbers = [[f"{value:.6g}" for value in row] for row in p.tolist()]
+            for i, label in enumerate(labels.tolist()):
+                writer.writerow([*(column[i] for column in copied), label, *numbers[i]])
+            counts.update(str(label) for label in labels.tolist())
+            if known.target in source.names:
+                truth = labels_of(frame[known.target].tolist())
+                there = np.array([label is not None for label in truth], dtype=np.bool_)
+                wrong += int(np.sum(truth[there] != labels.astype(object)[there]))
+                judged += int(there.sum())
+            rows += len(frame)
+            bar.step(len(frame))
+    if not rows:
+        output.note(f"{source.title} has no rows, so nothing was predicted")
+    _tell(output, target, rows, counts, unseen, known, (wrong, judged))
+
+
+def load_table_model(path: Path, source: Source | None = None) -> TableModel:
+    """A model that reads tables; one saved from Python gets the columns by name or position."""
+    from svmselect.persist import load
+
+    if not path.exists():
+        raise ValueError(f"there is no file {path}; svmselect fit writes one, model.skops")
+    if path.is_dir():
+        inside = path / "model.skops"
+        if not inside.exists():
+            raise ValueError(f"{path} is a folder without a model.skops; give the model file")
+        path = inside
+    found = load(path)
+    if isinstance(found, TableModel):
+        return found
+    width = getattr(found, "n_features_in_", None)
+    if width is None or getattr(found, "predict_proba", None) is None:
+        raise ValueError(f"{path} holds a {type(found).__name__}, which is no fitted classifier")
+    names = getattr(found, "feature_names_in_", None)
+    if names is None:
+        if source is None or len(source.names) != width:
+            raise ValueError(
+                f"{path} was saved from Python without column names and takes {width} columns; "
+                "give a table of exactly these, or fit on a data frame"
+            )
+        names = source.names
+    inputs = tuple(Number(str(name), 0.0) for name in names)
+    return TableModel(Encoder(inputs), found, "\0no target", {})
+
+
+@contextmanager
+def _opened(target: Path | None) -> Iterator[IO[str]]:
+    """Standard output, or a file that appears only when it is complete."""
+    if target is None:
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent, text=True)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            yield file
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(name).chmod(0o666 & ~mask)
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _tell(
+    output: Output,
+    target: Path | None,
+    rows: int,
+    counts: Counter[str],
+    unseen: dict[str, Counter[str]],
+    model: TableModel,
+    judged: tuple[int, int],
+) -> None:
+    """A summary, on standard error where the predictions are on standard output."""
+    for name, strange in unseen.items():
+        shown = ", ".join(repr(text) for text, _ in strange.most_common(3))
+        output.note(
+            f"column {name!r} has {count(strange.total(), 'value')} that the model has not seen "
+            f"({shown}): they count as none of its categories"
+        )
+    wrong, n = judged
+    tested = Tested.seen(wrong / n, n, count(n, "row")) if n else None
+    fields: dict[str, Any] = {
+        "rows": rows,
+        "predictions": dict(counts),
+        "output": None if target is None else str(target),
+        "error": None if tested is None else tested.fields,
+        "unseen": {name: dict(strange) for name, strange in unseen.items()},
+    }
+    output.result(fields)
+    shares = ", ".join(f"{label} {n:,}" for label, n in sorted(counts.items()))
+    said = f"{count(rows, 'row')}: {shares}" if rows else "no rows"
+    if target is None:
+        output.note(said)
+    else:
+        output.say(f"{said}; written to {target}")
+    if tested is not None:
+        output.note(f"the file has {model.target!r} too: error {tested.words}")

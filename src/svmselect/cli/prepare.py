@@ -1,0 +1,211 @@
+"""From a file and a question to a matrix and labels, with a note on all that was done."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svmselect.cli.console import count
+from svmselect.tables import Encoder, Source, Table, gather, open_source
+from svmselect.tables.encoder import infinite
+from svmselect.tables.gather import labels_of
+from svmselect.tables.roles import check_complete, unused
+from svmselect.tables.source import listed
+from svmselect.types import Array
+
+_MOST_CLASSES = 100
+
+
+@dataclass(frozen=True)
+class Question:
+    """What of a table is to be used, and how."""
+
+    target: str | None = None
+    header: bool | None = None
+    impute: bool = False
+    ignore: tuple[str, ...] = ()
+    use: tuple[str, ...] = ()
+    rows: int | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Rows that can be classified; ``notes`` say what was left out."""
+
+    source: Source
+    target: str
+    encoder: Encoder
+    X: Array
+    y: NDArray[Any]
+    total: int
+    notes: tuple[str, ...]
+
+    @property
+    def classes(self) -> dict[str, int]:
+        """How often each label occurs."""
+        return dict(sorted(Counter(self.y.tolist()).items()))
+
+    @property
+    def words(self) -> str:
+        """The data in one line."""
+        held = self.classes
+        shown = ", ".join(f"{name} {n:,}" for name, n in list(held.items())[:6])
+        more = ", ..." if len(held) > 6 else ""
+        part = "" if self.total == len(self.y) else f" of {self.total:,}"
+        inputs = count(len(self.encoder.inputs), "input")
+        return (
+            f"{self.source.title} ({self.source.words}): {len(self.y):,}{part} rows, {inputs}; "
+            f"{self.target} is {shown}{more}"
+        )
+
+
+def prepare(data: str, question: Question) -> Prepared:
+    """Read a table, notice what is no input, refuse what cannot be used."""
+    source = open_source(data, question.header)
+    target = source.column(question.target)
+    ignore = {source.column(name) for name in question.ignore}
+    use = {source.column(name) for name in question.use}
+    table = gather(source, target, question.rows, question.seed)
+    notes = list(source.notes)
+    if len(table) < table.total:
+        notes.append(
+            f"{len(table):,} of {table.total:,} rows are used, drawn at random (seed "
+            f"{question.seed}); --rows changes that"
+        )
+    table, labels = _labelled(table, target, source, question.impute, notes)
+    left = unused(table, target, ignore, use)
+    notes += [f"column {one.name!r} is left out: {one.reason}" for one in left]
+    inputs = table.without([target, *(one.name for one in left)])
+    if not inputs.columns:
+        raise ValueError(
+            f"{source.title} has no input left besides the target {target!r}: every other column "
+            "has one value or names the rows; --use NAME keeps one nevertheless"
+        )
+    if not question.impute:
+        check_complete(inputs, source.title)
+    encoder = Encoder.of(inputs, question.impute)
+    X = _encoded(encoder, inputs, source)
+    return Prepared(source, target, encoder, X, labels, table.total, tuple(notes))
+
+
+def prepare_test(data: str, like: Prepared, question: Question) -> tuple[Array, NDArray[Any]]:
+    """The rows of another file, as the first was read."""
+    source = open_source(data, question.header)
+    if like.target not in source.names:
+        raise ValueError(
+            f"{source.title} has no column {like.target!r}, the target; its columns are "
+            f"{listed(source.names)}"
+        )
+    like.encoder.match(source)
+    columns, labels, before = [], [], 0
+    for frame in source.frames():
+        table = like.encoder.read(frame, source, before)
+        if not question.impute:
+            check_complete(table, source.title)
+        columns.append(_encoded(like.encoder, table, source))
+        labels.append(labels_of(frame[like.target].tolist()))
+        before += len(frame)
+    y = np.concatenate(labels) if labels else np.empty(0, dtype=object)
+    if not len(y):
+        raise ValueError(f"{source.title} has no rows; give at least some to test on")
+    known = np.array([label is not None for label in y], dtype=np.bool_)
+    strange = sorted(set(y[known]) - set(like.y))
+    if strange:
+        raise ValueError(
+            f"{source.title} has the class {strange[0]!r}, which {like.source.title} has not; "
+            "correct it, or train on rows of that class too"
+        )
+    return np.vstack(columns)[known], y[known].astype(str)
+
+
+def subset(n: int, y: NDArray[Any], size: int, seed: int) -> NDArray[np.intp]:
+    """About ``size`` of n rows, in proportion from every class, at least two of each."""
+    if n <= size:
+        return np.arange(n)
+    rng = np.random.default_rng(seed)
+    drawn = []
+    for label in np.unique(y):
+        members = np.flatnonzero(y == label)
+        wanted = min(len(members), max(2, round(size * len(members) / n)))
+        drawn.append(rng.choice(members, wanted, replace=False))
+    return np.sort(np.concatenate(drawn))
+
+
+def split(y: NDArray[Any], part: float, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Rows to train on and rows held apart, in proportion from every class.
+
+    A class of one row stays in the first.
+    """
+    rng = np.random.default_rng(seed)
+    held = []
+    for label in np.unique(y):
+        members = rng.permutation(np.flatnonzero(y == label))
+        held.append(members[: min(round(part * len(members)), len(members) - 1)])
+    apart = np.sort(np.concatenate(held))
+    rest = np.setdiff1d(np.arange(len(y)), apart)
+    if not len(apart) or len(np.unique(y[rest])) < 2:
+        raise ValueError(
+            f"{len(y)} rows are too few to hold {part:g} of them apart; leave --holdout out"
+        )
+    return rest, apart
+
+
+def _encoded(encoder: Encoder, table: Table, source: Source) -> Array:
+    X = encoder.encode(table)
+    infinite(X, encoder.columns, table, source.title)
+    return X
+
+
+def _labelled(
+    table: Table, target: str, source: Source, impute: bool, notes: list[str]
+) -> tuple[Table, NDArray[Any]]:
+    """Rows with a label, and the labels; refuses what is no classification."""
+    labels = labels_of(table.columns[target])
+    known = np.array([label is not None for label in labels], dtype=np.bool_)
+    gaps = int((~known).sum())
+    if gaps and not impute:
+        raise ValueError(
+            f"the target {target!r} of {source.title} has {gaps} missing values, the first in row "
+            f"{table.rows[int(np.argmin(known))]}; fill them in, remove the rows, or say "
+            "--missing impute, which leaves these rows out"
+        )
+    if gaps:
+        notes.append(f"{count(gaps, 'row')} without a value of {target!r} left out")
+        table, labels = table.take(known), labels[known]
+    counts = Counter(labels.tolist())
+    _check_classes(counts, target, source)
+    return table, labels.astype(str)
+
+
+def _check_classes(counts: Counter[str], target: str, source: Source) -> None:
+    n = counts.total()
+    if len(counts) < 2:
+        held = f"one class only, {next(iter(counts))!r}" if counts else "no values"
+        raise ValueError(
+            f"the target {target!r} of {source.title} has {held}; a classifier needs rows of two "
+            "classes or more"
+        )
+    if len(counts) > max(20, 0.2 * n) or len(counts) > _MOST_CLASSES:
+        numbers = _all_numbers(list(counts))
+        advice = "a number to be predicted is a task of regression" if numbers else "is it a name?"
+        raise ValueError(
+            f"the target {target!r} of {source.title} has {len(counts)} different values in {n} "
+            f"rows, too many for classes: {advice}; give another --target or group its values"
+        )
+    if counts.most_common()[1][1] < 2:
+        raise ValueError(
+            f"the target {target!r} of {source.title} has one class of more than one row only; "
+            "a classifier needs several rows of two classes"
+        )
+
+
+def _all_numbers(labels: Sequence[str]) -> bool:
+    from svmselect.tables.cells import number
+
+    return all(number(label, ".") is not None for label in labels)

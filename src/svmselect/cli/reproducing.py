@@ -1,0 +1,70 @@
+"""What ``svmselect reproduce`` does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from svmselect.cli.console import Output, duration
+from svmselect.cli.progress import Bar, Stopper
+
+INTERRUPTED = 130
+
+
+def carry_out(paper: str, wanted: dict[str, Any], output: Output) -> int:
+    """Run the trials, and tell what agrees."""
+    from svmselect.experiments import reproduce
+
+    with Bar(f"trials of {paper}", 1, output) as bar, Stopper(output) as stopper:
+
+        def follow(progress: Any) -> bool:
+            bar.reach(progress.done, progress.total)
+            return stopper.asked
+
+        result = reproduce(paper, callback=follow, **wanted)
+    agreed, judged = result.agreement
+    output.result(
+        {
+            "paper": paper,
+            "trials": result.trials,
+            "reduced": result.reduced,
+            "complete": result.complete,
+            "agree": agreed,
+            "compared": judged,
+            "verdicts": dict(result.verdicts),
+            "missing": list(result.missing),
+            "failures": dict(result.failures),
+            "files": [str(file) for file in result.files],
+            "seconds": result.seconds,
+        }
+    )
+    for name, rows in result.rows.items():
+        output.say(name)
+        output.table(*_table(rows), left=2)
+        output.say("")
+    for message in result.missing:
+        output.note(message)
+    for key, message in list(result.failures.items())[:5]:
+        output.note(f"{key} failed: {message}")
+    if result.reduced:
+        output.note("one trial with reduced settings; --trials 25 for the paper's")
+    output.say(f"{agreed} of {judged} rows agree with the paper; {duration(result.seconds)}")
+    for file in result.files:
+        output.say(f"Written: {file}")
+    if not result.complete:
+        output.say("Interrupted: --resume goes on with it.")
+        return INTERRUPTED
+    return 0
+
+
+def _table(rows: Sequence[Any]) -> tuple[list[str], list[list[str]]]:
+    """Published beside ours."""
+    made = []
+    for row in rows:
+        ours = "" if row.value is None else f"{row.value:.4g}"
+        spread = "" if row.sd is None else f" ({row.sd:.2g})"
+        printed = "" if row.published is None else f"{row.published.value:g}"
+        if row.published is not None and row.published.spread:
+            printed += f" ({row.published.spread})"
+        made.append([row.row, row.column, printed, ours + spread, row.verdict])
+    return ["row", "column", "published", "ours", "verdict"], made

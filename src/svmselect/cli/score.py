@@ -1,0 +1,77 @@
+"""``svmselect score``: one criterion at one setting."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from svmselect.cli import options as of
+
+
+def score(
+    data: of.Data,
+    criterion: Annotated[
+        str, typer.Option("--criterion", "-c", help="See: svmselect list criteria.")
+    ],
+    target: of.Target = None,
+    C: Annotated[float, typer.Option("--C", "-C", help="The penalty.")] = 1.0,
+    kernel: Annotated[
+        str, typer.Option("--kernel", "-k", help="See: svmselect list kernels.")
+    ] = "rbf",
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--parameter", "-p", metavar="NAME=VALUE", help="Of the kernel, e.g. length_scale=2."
+        ),
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", metavar="NAME=VALUE", help="Of the criterion, e.g. cv=10."),
+    ] = None,
+    loss: Annotated[of.Loss, typer.Option("--loss", help="Of the machine.")] = of.Loss.hinge,
+    intercept: Annotated[
+        bool, typer.Option("--intercept/--no-intercept", help="Whether the machine has one.")
+    ] = True,
+    standardize: Annotated[
+        bool, typer.Option("--standardize/--no-standardize", help="The inputs.")
+    ] = True,
+    gradient: Annotated[
+        bool, typer.Option("--gradient", help="Also the slopes in the logarithms.")
+    ] = False,
+    missing: of.MissingValues = of.Missing.refuse,
+    ignore: of.Ignore = None,
+    use: of.Use = None,
+    header: of.Header = None,
+    rows: of.Rows = None,
+    seed: of.Seed = 0,
+    quiet: of.Quiet = False,
+    as_json: of.Json = False,
+    debug: of.Debug = False,
+) -> None:
+    """Evaluate one criterion at one setting of C and the kernel, on a table of two classes."""
+    from svmselect.cli.console import Output
+    from svmselect.cli.prepare import Question
+    from svmselect.cli.scoring import Point, carry_out
+
+    question = Question(
+        target=target,
+        header=header,
+        impute=missing is of.Missing.impute,
+        ignore=tuple(ignore or ()),
+        use=tuple(use or ()),
+        rows=rows,
+        seed=seed,
+    )
+    point = Point(
+        criterion=criterion,
+        C=C,
+        kernel=kernel,
+        parameters=tuple(parameter or ()),
+        options=tuple(option or ()),
+        loss=loss.value,
+        intercept=intercept,
+        standardize=standardize,
+        gradient=gradient,
+    )
+    carry_out(data, question, point, Output(quiet, as_json))
