@@ -18,6 +18,12 @@ def crabs(table: Any) -> Raw:
     return Raw(X.astype(float), np.where(table["sex"] == "M", 1.0, -1.0), (*_SIZES, "orange"))
 
 
+def crab_species(table: Any) -> Raw:
+    """The species of crabs from five sizes and the sex (1 male); +1 is orange."""
+    X = np.column_stack([table[list(_SIZES)].to_numpy(float), table["sex"] == "M"])
+    return Raw(X.astype(float), np.where(table["sp"] == "O", 1.0, -1.0), (*_SIZES, "male"))
+
+
 def crabs_without_colour(table: Any) -> Raw:
     """The five sizes, standardised; 80 training rows, 20 of each sex and colour, drawn once."""
     held = crabs(table)

