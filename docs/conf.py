@@ -19,6 +19,7 @@ extensions = [
     "docstrings",
     "mathml",
     "pages",
+    "readme",
     "run_code",
 ]
 exclude_patterns = ["bodies"]
@@ -28,7 +29,7 @@ html_math_renderer = "mathml"
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
-maximum_signature_line_length = 80
+maximum_signature_line_length = 100
 toc_object_entries = False
 
 html_theme = "furo"

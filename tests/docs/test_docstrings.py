@@ -15,6 +15,9 @@ def test_a_formula_on_lines_of_its_own_is_a_literal_block() -> None:
     ]  # fmt: skip
 
 
-def test_lists_of_parameters_keep_their_indentation() -> None:
-    lines = ["search : a name,", "    or an object_."]
-    assert plain(lines) == ["search : a name,", r"    or an object\_."]
+def test_parameters_become_a_list() -> None:
+    lines = ["Meaning.", "kernel, search : a name_,", "    or an object.", "prior : none.", "Then."]
+    assert plain(lines) == [
+        "Meaning.", "", r"* **kernel, search**: a name\_,", "  or an object.", "* **prior**: none.",
+        "", "Then.",
+    ]  # fmt: skip
