@@ -41,7 +41,7 @@ def linear_ticks(low: float, high: float, most: int) -> list[tuple[float, str]]:
     places = np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 0.5) * step
     decimals = max(0, -int(np.floor(np.log10(step))))
     if decimals > 4 or abs(high) >= 1e5 or abs(low) >= 1e5:
-        return [(float(v), number(float(v))) for v in places]
+        return [(float(v), number(float(v), trim=True)) for v in places]
     return [(float(v), f"{v:.{decimals}f}".replace("-", "−")) for v in places + 0.0]
 
 
@@ -54,7 +54,7 @@ def log_ticks(low: float, high: float, most: int) -> list[tuple[float, str]]:
         if len(inside) <= most + 1:
             break
     every = -(-len(inside) // (most + 1))
-    return [(float(np.log(v)), number(v)) for v in inside[::every]]
+    return [(float(np.log(v)), number(v, trim=True)) for v in inside[::every]]
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from svmselect.plots.data import scales
 from svmselect.plots.data.calibration import CalibrationData, of_rows, wilson
 from svmselect.plots.data.landscape import LandscapeData, landscape_data
 from svmselect.plots.data.refit import Refit
-from svmselect.plots.data.source import of_refit
+from svmselect.plots.data.source import Source, of_refit
 from svmselect.plots.data.trace import trace_data
 from svmselect.report import words
 from svmselect.report.codec import decode
@@ -79,9 +79,9 @@ def of_fit(
             tuple(model.trace_), source.criterion, source.greater_is_better, source.shift
         ),
         landscape=landscape,
-        optima=_valleys(landscape),
+        optima=_others(refit, source, landscape),
         rivals=() if grid is None else (_own(model, error, tested), grid),
-        warnings=(*story["messages"], *warnings),
+        warnings=(*(m for m in story["messages"] if not words.is_choice(m)), *warnings),
         provenance=_provenance(model, X, y, settings or {}),
         repeat=str((settings or {}).get("command", "")) or _code(model),
     )
@@ -176,14 +176,34 @@ def _own(model: Any, error: ErrorEstimate, tested: CalibrationData | None) -> Ri
     )
 
 
-def _valleys(landscape: LandscapeData) -> tuple[Optimum, ...]:
+def _others(refit: Refit, source: Source, landscape: LandscapeData) -> tuple[Optimum, ...]:
+    """Hills of the landscape; with several starts and no prior also where the others ended."""
+    found = _hills(landscape)
+    if refit.default or refit.separate or source.notes:
+        return found
+    ends = [o for o in _ends(Trace(source.records)) if not _near(o, source)]
+    sign = -1.0 if source.greater_is_better else 1.0
+    return tuple(sorted([*found, *ends], key=lambda o: sign * o.value))
+
+
+def _near(optimum: Optimum, source: Source) -> bool:
+    """Whether an end is the choice itself; its C counts as the search counts it."""
+    point = np.log([value for _, value in optimum.where])
+    if len(point) != len(source.point):
+        return False
+    return bool(
+        np.abs(point - source.point + source.shift * (np.arange(len(point)) == 0)).max() < 0.02
+    )
+
+
+def _hills(landscape: LandscapeData) -> tuple[Optimum, ...]:
     return tuple(
         Optimum(
             (("C", float(np.exp(log_C))), (landscape.width, float(np.exp(log_width)))),
             float(value),
-            "landscape",
+            "the landscape",
         )
-        for log_C, log_width, value in landscape.valleys[:5]
+        for log_C, log_width, value in landscape.hills[:5]
     )
 
 

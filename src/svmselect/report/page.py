@@ -29,6 +29,7 @@ def render(report: Report) -> str:
         figures=figures(report),
         slices=slices(report),
         inputs=_inputs(report),
+        better=_better(report),
         style=_asset("page.css"),
         script=script,
         digest=digest,
@@ -48,6 +49,14 @@ def _inputs(report: Report) -> list[tuple[str, float, float, str]]:
         )
     ]
     return sorted(rows, key=lambda row: -row[1])
+
+
+def _better(report: Report) -> bool:
+    """Whether some other optimum beats the choice, by more than rounding."""
+    if report.landscape is None or not report.optima:
+        return False
+    sign = 1.0 if report.landscape.greater_is_better else -1.0
+    return sign * (report.optima[0].value - report.landscape.best) > 1e-6
 
 
 def _environment() -> Environment:

@@ -17,20 +17,29 @@ _MEANING = {
 }
 
 
-def number(value: float, digits: int = 3) -> str:
-    """A number as a reader wants it: few digits, no exponent unless it is needed."""
-    if not np.isfinite(value):
-        return str(value)
-    if value == 0:
-        return "0"
-    if 1e-3 <= abs(value) < 1e5:
-        rounded = f"{float(f'{value:.{digits}g}'):,.10f}".rstrip("0").rstrip(".")
-        return rounded.replace(",", "\u202f")
-    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
-    power = (
-        exponent.lstrip("+").lstrip("0") if exponent[0] == "+" else "-" + exponent[1:].lstrip("0")
-    )
-    return f"{mantissa.rstrip('0').rstrip('.')}·10{_raised(power)}"
+def number(value: float, digits: int = 3, trim: bool = False) -> str:
+    """A number as a reader wants it: few digits, no exponent unless it is needed.
+
+    ``trim`` drops zeros at the end, as ticks want it.
+    """
+    if value == 0 or not np.isfinite(value):
+        return "0" if value == 0 else str(value)
+    rounded = float(f"{value:.{digits}g}")
+    if 1e-3 <= abs(rounded) < 1e5:
+        decimals = max(0, digits - 1 - int(np.floor(np.log10(abs(rounded)))))
+        text = f"{rounded:,.{decimals}f}".replace(",", "\u202f")
+        return _minus(_trimmed(text) if trim or rounded == int(rounded) >= 100 else text)
+    mantissa, exponent = f"{rounded:.{digits - 1}e}".split("e")
+    raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return _minus(f"{_trimmed(mantissa)}·10{raised}")
+
+
+def _trimmed(text: str) -> str:
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", "−")
 
 
 def percent(share: float) -> str:
@@ -62,7 +71,8 @@ def why(criterion: str) -> str:
 def of_model(model: Any) -> tuple[str, ...]:
     """Paragraphs on a fitted AutoSVC or AutoKLR."""
     story, k = model._story, len(model.classes_)
-    paragraphs = [f"{_choice(model)} {why(story['criterion'])}"]
+    notes = [f"{m[:1].upper()}{m[1:]}." for m in story["messages"] if is_choice(m)]
+    paragraphs = [" ".join([_choice(model), why(story["criterion"]), *notes])]
     meaning = (
         "C says how much a row on the wrong side may cost: a larger one follows the rows more "
         "closely, a smaller one gives a smoother boundary."
@@ -83,6 +93,11 @@ def of_model(model: Any) -> tuple[str, ...]:
             "their answers are combined into one probability for each class."
         )
     return tuple(paragraphs)
+
+
+def is_choice(message: str) -> bool:
+    """Whether a message of the search tells of the choice, and warns of nothing."""
+    return message.startswith(("one length scale for all inputs", "a length scale for each input"))
 
 
 def _choice(model: Any) -> str:
@@ -133,7 +148,3 @@ def facts_of_model(model: Any) -> tuple[Fact, ...]:
     n = story["evaluations"]
     made.append(Fact("Time", seconds(story["seconds"]), f"{n} evaluations"))
     return tuple(made)
-
-
-def _raised(digits: str) -> str:
-    return digits.translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))

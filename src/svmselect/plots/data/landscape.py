@@ -8,6 +8,7 @@ import numpy as np
 
 from svmselect.parallel import one_thread
 from svmselect.plots.data.axes import others, projected, width_label, width_of
+from svmselect.plots.data.hills import other_hills
 from svmselect.plots.data.source import Source
 from svmselect.types import Array
 
@@ -40,7 +41,7 @@ class Slice:
 class LandscapeData:
     """Values over (log C, log width), rows by width; ``log_width`` is empty without a width.
 
-    ``at`` is the choice, (log C, log width), ``best`` the criterion's value there. ``valleys`` are
+    ``at`` is the choice, (log C, log width), ``best`` the criterion's value there. ``hills`` are
     further local optima of the grid, (log C, log width, value) each.
     """
 
@@ -54,7 +55,7 @@ class LandscapeData:
     best: float
     paths: tuple[Path, ...]
     slices: tuple[Slice, ...]
-    valleys: Array
+    hills: Array
     notes: tuple[str, ...]
 
 
@@ -101,7 +102,7 @@ def landscape_data(
         best=best,
         paths=paths_of(source),
         slices=found,
-        valleys=valleys(values * sign, log_C, log_width, at) * [1.0, 1.0, sign],
+        hills=_hills(sign * values, sign * best, log_C, log_width) * [1.0, 1.0, sign],
         notes=source.notes,
     )
 
@@ -127,40 +128,15 @@ def paths_of(source: Source) -> tuple[Path, ...]:
     return tuple(made)
 
 
-def valleys(
-    heights: Array, log_C: Array, log_width: Array, at: tuple[float, float], rise: float = 1e-6
-) -> Array:
-    """Cells inside the grid above all eight neighbours, but for the hill the choice stands on.
-
-    (log C, log width, height) each, best first. Where the hill of the choice has its top is
-    followed uphill, cell by cell.
-    """
+def _hills(heights: Array, height: float, log_C: Array, log_width: Array) -> Array:
+    """Other local optima, (log C, log width, height) each; the choice is the cell in the middle."""
     if len(log_width) < 3:
         return np.empty((0, 3))
-    padded = np.pad(np.where(np.isfinite(heights), heights, -np.inf), 1, constant_values=np.inf)
-    n, m = heights.shape
-    around = np.array(
-        [
-            padded[1 + a : 1 + a + n, 1 + b : 1 + b + m]
-            for a in (-1, 0, 1)
-            for b in (-1, 0, 1)
-            if (a, b) != (0, 0)
-        ]
-    )
-    tops = np.argwhere(heights > around.max(axis=0) + rise)
-    inner = np.pad(padded[1:-1, 1:-1], 1, constant_values=-np.inf)
-    i = int(np.abs(log_width - at[1]).argmin())
-    j = int(np.abs(log_C - at[0]).argmin())
-    while True:
-        block = inner[i : i + 3, j : j + 3]
-        step = int(block.argmax())
-        if block.flat[step] <= block[1, 1]:
-            break
-        i, j = i + step // 3 - 1, j + step % 3 - 1
-    found = [
-        (log_C[q], log_width[p], heights[p, q]) for p, q in tops if max(abs(p - i), abs(q - j)) > 1
-    ]
-    return np.array(sorted(found, key=lambda top: -top[2])).reshape(-1, 3)
+    raised = heights.copy()
+    middle = (len(log_width) // 2, len(log_C) // 2)
+    raised[middle] = max(height, raised[middle])
+    found = [(log_C[j], log_width[i], heights[i, j]) for i, j in other_hills(raised, middle)]
+    return np.array(found).reshape(-1, 3)
 
 
 def _chosen(source: Source, most: int) -> list[int]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from svmselect.auto import Pair
+from svmselect.criteria import Criterion, available
 from svmselect.data import stratified_folds
 from svmselect.fitting.chosen import HeldOut, Setting, hold_out
 from svmselect.fitting.criterion import Wish, judged
@@ -123,6 +124,15 @@ class Refit:
         which = f"a sample of {len(problem)} rows" if self.sampled else f"{len(held.rows)} rows"
         source = f"{which}, each held out once in {folds} folds"
         return calibration_data(p, problem.codes[held.rows], problem.classes, source, bins)
+
+
+def criterion_of(model: Any) -> tuple[str, bool]:
+    """What the search of a fitted estimator looked at, and whether greater is better."""
+    given = model.criterion
+    if is_default(model) or (isinstance(given, str) and given == "auto"):
+        return "likelihood", True
+    judge = given if isinstance(given, Criterion) else available()[given]
+    return str(judge.name), bool(judge.greater_is_better)
 
 
 def _dense(X: Any) -> Array:

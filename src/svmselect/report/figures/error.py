@@ -1,4 +1,4 @@
-"""The expected error on one line: what the folds say, what rows held apart say, what guessing is."""
+"""The expected error: what the folds say, what rows held apart say, what guessing is."""
 
 from __future__ import annotations
 

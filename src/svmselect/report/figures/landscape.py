@@ -9,12 +9,12 @@ from markupsafe import Markup
 
 from svmselect.coordinates import stem
 from svmselect.plots.data.landscape import LandscapeData, Slice
-from svmselect.report.figures.levels import BANDS, Levels
+from svmselect.plots.data.levels import BANDS, Levels
 from svmselect.report.figures.trace import value_range
 from svmselect.report.frame import Axis, Frame
 from svmselect.report.svg import dot, element, group, line, path
 from svmselect.report.words import number
-from svmselect.types import Array
+from svmselect.types import Array, BoolArray, IntArray
 
 PATHS = 6
 """Runs whose way is drawn."""
@@ -24,7 +24,7 @@ def landscape_figure(data: LandscapeData) -> Markup:
     """Contours around the choice; a curve over C where the kernel has no width."""
     if not len(data.log_width):
         only = Slice("log C", data.log_C, data.values[0], float(data.at[0]))
-        return _curve(only, data, "C", Frame, "the criterion over C")
+        return _curve(only, data)
     x, y = data.log_C, data.log_width
     frame = Frame(
         Axis.of(float(x[0]), float(x[-1]), "C", log=True),
@@ -45,29 +45,15 @@ def landscape_figure(data: LandscapeData) -> Markup:
 
 def slice_figures(data: LandscapeData, inputs: Sequence[str]) -> list[tuple[str, Markup]]:
     """One small figure for each further parameter, and what it is called."""
-    made = []
-    for one in data.slices:
-        name = _named(one.name, inputs)
-        frame = Frame(
-            Axis(0, 1, ""),
-            Axis(0, 1, ""),
-            220.0,
-            150.0,
-            left=12.0,
-            right=12.0,
-            top=10.0,
-            bottom=24.0,
-        )
-        made.append((name, _small(one, data, frame)))
-    return made
+    return [(_named(one.name, inputs), _small(one, data)) for one in data.slices]
 
 
 def _bands(frame: Frame, data: LandscapeData, levels: Levels) -> list[Markup]:
     """Filled contours, from the worst band, which is the ground, to the best."""
     from contourpy import FillType, contour_generator
 
-    gaps = levels.gaps(data.values)
-    gaps = np.minimum(gaps, 2.0 * levels.edges[-1])
+    gaps = np.minimum(levels.gaps(data.values), 2.0 * levels.edges[-1])
+    x, y, z = smoothed(data.log_C, data.log_width, gaps)
     made = [
         element(
             "rect",
@@ -78,20 +64,30 @@ def _bands(frame: Frame, data: LandscapeData, levels: Levels) -> list[Markup]:
             class_="l0",
         )
     ]
-    drawing = contour_generator(
-        data.log_C, data.log_width, gaps, fill_type=FillType.OuterOffset, name="serial"
-    )
+    drawing = contour_generator(x, y, z, fill_type=FillType.OuterOffset, name="serial")
     for band in range(1, BANDS):
         # all that is at least as good as this band: later ones are painted over earlier ones
         filled = drawing.filled(-1.0, float(levels.edges[BANDS - band]))
         parts = [
             path(frame.points(ring[:, 0], ring[:, 1]), closed=True)
             for polygon, offsets in zip(filled[0], filled[1], strict=True)
+            if polygon is not None and offsets is not None
             for ring in np.split(polygon, offsets[1:-1])
         ]
         if parts:
             made.append(element("path", d="".join(parts), class_=f"l{band}", fill_rule="evenodd"))
     return made
+
+
+def smoothed(x: Array, y: Array, z: Array, times: int = 3) -> tuple[Array, Array, Array]:
+    """A finer grid by cubic splines, within the range of the values: rounder contours."""
+    from scipy.interpolate import RectBivariateSpline
+
+    if len(x) < 4 or len(y) < 4:
+        return x, y, z
+    fine_x, fine_y = (np.linspace(v[0], v[-1], times * (len(v) - 1) + 1) for v in (x, y))
+    fine = RectBivariateSpline(y, x, z)(fine_y, fine_x)
+    return fine_x, fine_y, np.clip(fine, z.min(), z.max())
 
 
 def _ways(frame: Frame, data: LandscapeData) -> list[Markup]:
@@ -108,12 +104,12 @@ def _ways(frame: Frame, data: LandscapeData) -> list[Markup]:
         for i in seen:
             x, y = frame.at_x(way.log_C[i]), frame.at_y(way.log_width[i])
             made.append(dot(x, y, 2.6, "step led" if led[i] else "step"))
-    for log_C, log_width, _ in data.valleys:
-        made.append(dot(frame.at_x(log_C), frame.at_y(log_width), 5.0, "valley"))
+    for log_C, log_width, _ in data.hills:
+        made.append(dot(frame.at_x(log_C), frame.at_y(log_width), 5.0, "hill"))
     return made
 
 
-def _stretches(led: Array, inside: Array) -> list[Array]:
+def _stretches(led: BoolArray, inside: BoolArray) -> list[IntArray]:
     """Successive leaders, cut where the way leaves the picture."""
     leaders = np.flatnonzero(led)
     if not len(leaders):
@@ -145,19 +141,24 @@ def _mark(frame: Frame, x: float, y: float, data: LandscapeData) -> Markup:
     )
 
 
-def _small(one: Slice, data: LandscapeData, frame: Frame) -> Markup:
-    made = Frame(
+def _small(one: Slice, data: LandscapeData) -> Markup:
+    frame = Frame(
         Axis.of(float(one.log_value[0]), float(one.log_value[-1]), "", log=True, most=3),
         Axis(*_common(data), ""),
-        frame.width, frame.height, frame.left, frame.right, frame.top, frame.bottom,
-    )  # fmt: skip
-    return _drawn(one, data, made, "slice")
+        width=220.0,
+        height=150.0,
+        left=12.0,
+        right=12.0,
+        top=10.0,
+        bottom=24.0,
+    )
+    return _drawn(one, data, frame, "slice")
 
 
-def _curve(one: Slice, data: LandscapeData, label: str, kind: type[Frame], name: str) -> Markup:
+def _curve(one: Slice, data: LandscapeData) -> Markup:
     low, high = value_range(np.append(one.value, data.best), data.greater_is_better)
-    frame = kind(
-        Axis.of(float(one.log_value[0]), float(one.log_value[-1]), label, log=True),
+    frame = Frame(
+        Axis.of(float(one.log_value[0]), float(one.log_value[-1]), "C", log=True),
         Axis.of(low, high, data.criterion),
     )
     return _drawn(one, data, frame, "")

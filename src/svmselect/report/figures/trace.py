@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from markupsafe import Markup
 
+from svmselect.plots.data.levels import Levels
 from svmselect.plots.data.trace import TraceData
-from svmselect.report.figures.levels import Levels
 from svmselect.report.frame import Axis, Frame
 from svmselect.report.svg import dot, line
 from svmselect.report.words import number
@@ -102,7 +104,7 @@ def _kind(data: TraceData, i: int) -> str:
     return "pt dot rough" if data.rough[i] else "pt dot"
 
 
-def _steps(frame: Frame, xs: Array, ys: Array) -> Array:
+def _steps(frame: Frame, xs: Any, ys: Array) -> Array:
     """A line that stays level until the next improvement."""
     change = np.flatnonzero(np.diff(ys)) + 1
     x = np.concatenate([[xs[0]], np.repeat(xs[change], 2), [xs[-1]]])

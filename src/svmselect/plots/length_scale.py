@@ -1,0 +1,79 @@
+"""Which inputs count, drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from svmselect.plots.canvas import ACCENT, axes_of, tidy, words
+from svmselect.plots.data import scales
+from svmselect.plots.data.scales import ScaleData
+
+
+class LengthScaleDisplay:
+    """Length scales of the inputs, the most relevant on top; short ones matter most.
+
+    After ``plot``: ``ax_``, ``figure_``, ``bars_``.
+    """
+
+    def __init__(self, data: ScaleData) -> None:
+        self.data = data
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        names: Sequence[str] | None = None,
+        kind: str = "relevance",
+        most: int = 20,
+        ax: Any = None,
+    ) -> LengthScaleDisplay:
+        """Draw the inputs of a fitted AutoSVC or AutoKLR; ``kind`` as in ``plot``."""
+        return cls(scales.of_estimator(estimator, names)).plot(ax, kind=kind, most=most)
+
+    @classmethod
+    def from_selection(
+        cls,
+        selection: Any,
+        *,
+        names: Sequence[str] | None = None,
+        kind: str = "relevance",
+        most: int = 20,
+        ax: Any = None,
+    ) -> LengthScaleDisplay:
+        """Draw the inputs of a selection."""
+        return cls(scales.of_selection(selection, names)).plot(ax, kind=kind, most=most)
+
+    def plot(
+        self, ax: Any = None, *, kind: str = "relevance", most: int = 20
+    ) -> LengthScaleDisplay:
+        """Draw shares of relevance ("relevance") or the scales themselves ("length_scale")."""
+        if kind not in ("relevance", "length_scale"):
+            raise ValueError(f"kind={kind!r} is neither 'relevance' nor 'length_scale'")
+        data = self.data
+        order = np.argsort(-data.relevance, kind="stable")[:most][::-1]
+        self.ax_, self.figure_ = axes_of(ax, (6.0, 1.0 + 0.26 * len(order)))
+        names = [words(_short(data.names[a])) for a in order]
+        place = np.arange(len(order))
+        if kind == "relevance":
+            self.bars_ = self.ax_.barh(place, data.relevance[order], color=ACCENT, height=0.65)
+            self.ax_.set_xlabel("share of relevance")
+        else:
+            if np.isnan(data.length_scale).all():
+                raise ValueError("the kernel has no length scale; use kind='relevance'")
+            self.bars_ = self.ax_.plot(data.length_scale[order], place, "o", color=ACCENT)
+            self.ax_.set(xscale="log", xlabel="length scale (short ones matter most)")
+        self.ax_.set_yticks(place, names)
+        hidden = len(data.names) - len(order)
+        if hidden:
+            self.ax_.set_title(f"and {hidden} inputs more", fontsize="small", loc="left")
+        tidy(self.ax_)
+        self.ax_.grid(False, axis="y")
+        return self
+
+
+def _short(name: str, most: int = 40) -> str:
+    return name if len(name) <= most else f"{name[: most - 1]}…"
