@@ -37,7 +37,7 @@ install-all: .venv/installed-all
 	@touch $@
 
 demo: install
-	$(BIN)/python examples/breast_cancer.py
+	$(BIN)/python -m svmselect demo -o output/demo
 
 test: install
 	$(ONE_THREAD) $(BIN)/pytest -n $(WORKERS) -m "not ($(MARKED))"

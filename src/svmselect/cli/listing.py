@@ -39,7 +39,13 @@ def listing(
     output = Output(as_json=as_json)
     output.result({what.value: [dict(zip(columns, row, strict=True)) for row in rows]})
     output.table(columns, rows, left=len(columns))
+    if what is What.criteria:
+        output.say("")
+        output.say(_LEGEND)
 
+
+_LOSSES = {"hinge": "h", "squared_hinge": "s", "logistic": "l"}
+_LEGEND = "losses: h hinge, s squared_hinge, l logistic; slope: whether there is a gradient"
 
 _Listing = tuple[list[str], list[list[str]]]
 
@@ -49,11 +55,8 @@ def _criteria() -> _Listing:
 
     rows = []
     for name, cls in available().items():
-        losses = ", ".join(
-            loss
-            for loss in ("hinge", "squared_hinge", "logistic")
-            if loss in {served for served, _ in cls.serves}
-        )
+        served = {loss for loss, _ in cls.serves}
+        losses = " ".join(letter for loss, letter in _LOSSES.items() if loss in served)
         slope = "yes" if cls.smooth else "no"
         best = "max" if cls.greater_is_better else "min"
         rows.append([name, _first(cls.__doc__), best, slope, losses])
@@ -97,4 +100,4 @@ def _papers() -> _Listing:
 def _first(text: str | None) -> str:
     """The first sentence of a docstring."""
     line = " ".join((text or "").strip().split("\n\n")[0].split())
-    return line.rstrip(".")
+    return line.replace("``", "").rstrip(".")

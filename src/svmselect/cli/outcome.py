@@ -153,9 +153,8 @@ class Outcome:
 
     def _inputs(self) -> str:
         ranked = list(self.relevance.items())
-        even = 1.0 / len(ranked)
-        if ranked[0][1] < 1.5 * even and len(ranked) > 1:
-            return f"all {len(ranked)} count about alike"
+        if not isinstance(self.model.length_scale_, np.ndarray):
+            return "all are weighed alike" if len(ranked) > 1 else ranked[0][0]
         shown = [f"{name} {share:.0%}" for name, share in ranked[:5] if share >= 0.005]
         return ", ".join(shown) + (", ..." if len(ranked) > len(shown) else "")
 
