@@ -1,0 +1,222 @@
+"""Every format, read to the same table; and files that are none."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from svmselect.tables import gather, open_source
+from svmselect.tables.gather import labels_of
+
+FRAME = pd.DataFrame(
+    {
+        "size": [1.5, 2.25, -3.0, 4.0],
+        "place": ["Bern", "Zug, ZG", "Bern", 'the "old" town'],
+        "count": [1, 2, 3, 4],
+        "class": ["yes", "no", "no", "yes"],
+    }
+)
+
+
+def write(path: Path, content: str | bytes) -> Path:
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def check(path: Path) -> None:
+    """The file holds FRAME."""
+    source = open_source(path)
+    table = gather(source, "class")
+    assert source.names == tuple(FRAME.columns)
+    assert table.total == len(table) == len(FRAME)
+    for name in ("size", "count"):
+        np.testing.assert_array_equal(table.columns[name], FRAME[name])
+    assert table.columns["place"].tolist() == FRAME["place"].tolist()
+    assert labels_of(table.columns["class"]).tolist() == FRAME["class"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "text separated by commas"),
+        ({"sep": ";"}, "text separated by semicolons"),
+        ({"sep": ";", "decimal": ","}, "text separated by semicolons, decimal commas"),
+        ({"sep": "\t"}, "text separated by tabs"),
+        ({"sep": "|"}, "text separated by bars"),
+        ({"encoding": "utf-8-sig"}, "text separated by commas"),
+        ({"encoding": "utf-16"}, "text separated by commas"),
+        ({"lineterminator": "\r\n"}, "text separated by commas"),
+        ({"quoting": 1}, "text separated by commas"),
+    ],
+)
+def test_text_tables(tmp_path: Path, options, words: str) -> None:
+    file = tmp_path / "data.csv"
+    FRAME.to_csv(file, index=False, **options)
+    assert open_source(file).words == words
+    check(file)
+
+
+def test_parquet(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    FRAME.to_parquet(tmp_path / "data.parquet")
+    check(tmp_path / "data.parquet")
+    FRAME.set_index("size").reset_index(drop=False).iloc[[3, 1, 0, 2]].to_parquet(
+        tmp_path / "shuffled.parquet"
+    )
+    assert open_source(tmp_path / "shuffled.parquet").names == tuple(FRAME.columns)
+
+
+def test_arff(tmp_path: Path) -> None:
+    file = write(
+        tmp_path / "data.arff",
+        "% a comment\n@RELATION r\n\n@ATTRIBUTE size REAL\n@attribute 'place' string\n"
+        "@attribute count integer\n@attribute class {yes, no}\n@DATA\n"
+        "1.5, Bern, 1, yes\n2.25, 'Zug, ZG', 2, no\n% another\n-3, Bern, 3, no\n"
+        "4, 'the \"old\" town', 4, yes\n",
+    )
+    source = open_source(file)
+    assert (source.words, source.target) == ("ARFF", "class")
+    check(file)
+
+
+def test_arff_names_types_and_gaps(tmp_path: Path) -> None:
+    file = write(
+        tmp_path / "data.arff",
+        "@relation r\n@attribute 'a b' numeric\n@attribute \"c\\'d\" {0,1}\n@attribute e numeric\n"
+        "@data\n1,0,5\n?,1,6\n",
+    )
+    source = open_source(file)
+    table = gather(source)
+    assert source.names == ("a b", "c'd", "e")
+    assert source.target == "e"
+    np.testing.assert_array_equal(table.columns["a b"], [1.0, np.nan])
+    assert table.columns["c'd"].tolist() == ["0", "1"]  # declared as categories
+
+
+def test_svmlight(tmp_path: Path) -> None:
+    file = write(tmp_path / "data.svm", "# head\n+1 1:0.5 3:2 # tail\n-1 2:1e-3\n1\n\n-1  3:4\n")
+    source = open_source(file)
+    table = gather(source, source.target)
+    assert (source.words, source.names) == ("SVMlight", ("label", "x1", "x2", "x3"))
+    assert labels_of(table.columns["label"]).tolist() == ["1", "-1", "1", "-1"]
+    np.testing.assert_array_equal(table.columns["x1"], [0.5, 0, 0, 0])
+    np.testing.assert_array_equal(table.columns["x2"], [0, 1e-3, 0, 0])
+    np.testing.assert_array_equal(table.columns["x3"], [2, 0, 0, 4])
+
+
+def test_svmlight_as_scikit_learn_writes_and_reads_it(tmp_path: Path) -> None:
+    from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 6)) * (rng.random((50, 6)) < 0.4)
+    X[0] = 1.0
+    for zero_based in (True, False):
+        dump_svmlight_file(X, rng.integers(0, 2, 50), str(tmp_path / "d"), zero_based=zero_based)
+        table = gather(open_source(tmp_path / "d"))
+        ours = np.column_stack([c for name, c in table.columns.items() if name != "label"])
+        theirs = load_svmlight_file(str(tmp_path / "d"), zero_based=zero_based)[0].toarray()
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_the_content_decides_and_not_the_name(tmp_path: Path) -> None:
+    FRAME.to_csv(tmp_path / "data.arff", index=False)
+    check(tmp_path / "data.arff")
+    FRAME.to_csv(tmp_path / "plain.csv", index=False)
+    packed = tmp_path / "data.csv.gz"
+    packed.write_bytes(gzip.compress((tmp_path / "plain.csv").read_bytes()))
+    check(packed)
+
+
+def test_blanks_between_cells(tmp_path: Path) -> None:
+    file = write(tmp_path / "data.txt", "a b  c\n1 2 3\n 4  5 6\n")
+    table = gather(open_source(file))
+    np.testing.assert_array_equal(
+        np.column_stack(list(table.columns.values())), [[1, 2, 3], [4, 5, 6]]
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "names"),
+    [
+        ("5.1,3.5,Iris-setosa\n4.9,3.0,Iris-virginica\n", ("column 1", "column 2", "column 3")),
+        ("p,x,s,p\ne,x,y,p\n", ("column 1", "column 2", "column 3", "column 4")),
+        ("0,1,2\n3.5,4,5\n", ("0", "1", "2")),
+        ("1,2,species\n3.5,4,5\n", ("1", "2", "species")),
+        ("colour,shape\nred,round\nblue,flat\n", ("colour", "shape")),
+        (",a,a\n0,1,2\n1,3,4\n", ("column 1", "a", "a (2)")),
+        ("\n\na,b\n1,2\n", ("a", "b")),
+    ],
+)
+def test_whether_there_is_a_header(tmp_path: Path, content: str, names: tuple[str, ...]) -> None:
+    assert open_source(write(tmp_path / "d.csv", content)).names == names
+
+
+def test_a_header_can_be_insisted_on(tmp_path: Path) -> None:
+    file = write(tmp_path / "d.csv", "1,2\n3,4\n")
+    assert open_source(file, header=True).names == ("1", "2")
+    assert len(gather(open_source(file, header=True))) == 1
+    assert len(gather(open_source(file, header=False))) == 2
+
+
+def test_old_encodings_and_broken_lines(tmp_path: Path) -> None:
+    file = write(tmp_path / "d.csv", "name,größe\nMüller,3\nÅse,4\n".encode("cp1252"))
+    assert gather(open_source(file)).columns["name"].tolist() == ["Müller", "Åse"]
+    file = write(tmp_path / "e.csv", 'a,b\n"two\nlines",3\nz,4\n')
+    assert gather(open_source(file)).columns["a"].tolist() == ["two\nlines", "z"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is empty"),
+        (" \n\n", "is empty"),
+        ("a\n1\n2\n", "one column only"),
+        ("a,b\n", "a header and no rows"),
+        ("a,b\n1,2\n3,4,5\n", "row 2 .*more cells than the 2 columns"),
+        ("a,b\n" + "1,2\n" * 30000 + "1,2,3\n", "row 30001 .*more cells"),
+        ('a,b\n"1,2\n3,4\n', "never closed"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "no text file"),
+        (b"PK\x03\x04 something", "archive, a workbook or a model file"),
+        (b"PAR1 something", "no complete Parquet file"),
+        ("@relation r\n@attribute a numeric\n", "no @data line"),
+        ("@relation r\n@attribute a numeric\n@attribute b numeric\n@data\n{0 1}\n", "sparse ARFF"),
+        ("1 1:2 30000:1\n", "29999|30000 columns"),
+        ("1 1:2 2:x\n", "cannot be read as SVMlight"),
+    ],
+)
+def test_refused(tmp_path: Path, content: str | bytes, message: str) -> None:
+    file = write(tmp_path / "d.csv", content)
+    with pytest.raises(ValueError, match=message):
+        gather(open_source(file))
+
+
+def test_no_such_file_and_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="there is no file"):
+        open_source(tmp_path / "nothing.csv")
+    with pytest.raises(ValueError, match="is a folder"):
+        open_source(tmp_path)
+
+
+def test_columns_by_name_and_position(tmp_path: Path) -> None:
+    source = open_source(write(tmp_path / "d.csv", "a,B b,3\n1,2,x\n"))
+    assert [source.column(w) for w in ("a", "b B"[::-1], "1", "2", "-1", "3")] == [
+        "a", "B b", "a", "B b", "3", "3",
+    ]  # fmt: skip
+    assert source.column("b b") == "B b"
+    for wrong in ("0", "4", "-4"):
+        with pytest.raises(ValueError, match="has no column"):
+            source.column(wrong)
+    with pytest.raises(ValueError, match="its columns are a, B b, 3"):
+        source.column("nope")
+    with pytest.raises(ValueError, match="which column"):
+        source.column(None)
+
+
+def test_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(ValueError, match=r"pip install 'svmselect\[parquet\]'"):
+        open_source(write(tmp_path / "d.parquet", b"PAR1PAR1"))
