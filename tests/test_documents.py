@@ -4,10 +4,15 @@ import re
 import runpy
 from pathlib import Path
 
+import figures
 import pytest
 
 ROOT = Path(__file__).parents[1]
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+SLOW = {"landscape", "searches"}
+EXAMPLES = [
+    pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in SLOW else [])
+    for path in sorted((ROOT / "examples").glob("*.py"))
+]
 
 
 def test_readme_code_runs() -> None:
@@ -18,10 +23,18 @@ def test_readme_code_runs() -> None:
         exec(compile(block, "README.md", "exec"), shared)
 
 
-@pytest.mark.parametrize("script", EXAMPLES, ids=lambda script: script.stem)
+@pytest.mark.parametrize("script", EXAMPLES)
 def test_example_runs(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    runpy.run_path(str(script), run_name="__main__")
+    with figures.collected() as drawn:
+        runpy.run_path(str(script), run_name="__main__")
     assert capsys.readouterr().out
+    assert all(axes.has_data() for figure in drawn for axes in figure.axes)
+    assert drawn or "matplotlib" not in script.read_text()
+
+
+def test_the_gallery_has_six_pictures_or_more() -> None:
+    drawing = [p for p in (ROOT / "examples").glob("*.py") if "matplotlib" in p.read_text()]
+    assert len(drawing) >= 6
 
 
 def test_demo_predicts_well(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import catalogue
+import gallery
 from sphinx.application import Sphinx
 
 
 def _write(app: Sphinx) -> None:
     docs = Path(app.srcdir)
     catalogue.write(docs)
+    gallery.write(docs, docs.parent / "examples")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

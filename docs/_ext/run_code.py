@@ -6,12 +6,14 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+import figures
 import matplotlib
 from docutils import nodes
 from snippets import LANGUAGES, Block, Output, reading
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 
+NOT_RUN = ("gallery/", "papers/")  # run as scripts; run by their own commands, for hours
 FIGURES = "figures"  # below the source folder, where Sphinx looks for images
 
 
@@ -22,7 +24,7 @@ class RunCode(SphinxTransform):
 
     def apply(self, **kwargs: Any) -> None:
         found = [node for node in self.document.findall(nodes.literal_block) if _ours(node)]
-        if not found or "gallery/" in self.env.docname:
+        if not found or self.env.docname.startswith(NOT_RUN):
             return
         with reading(self.env.docname) as page:
             for node in found:
@@ -38,35 +40,21 @@ class RunCode(SphinxTransform):
             text = output.text.rstrip("\n")
             after.append(nodes.literal_block(text, text, language="text", classes=["output"]))
         for figure in output.figures:
-            after.append(nodes.image(uri=self._save(figure), alt=_words(figure)))
+            after.append(nodes.image(uri=self._save(figure), alt=figures.words(figure)))
         parent = node.parent
         place = parent.index(node) + 1
         parent[place:place] = after
 
     def _save(self, figure: Any) -> str:
+        """Write a figure under a name made of its page and its content; give where it is."""
         folder = Path(self.env.srcdir) / FIGURES
-        return (
-            "/"
-            + save_figure(figure, folder, self.env.docname).relative_to(self.env.srcdir).as_posix()
-        )
-
-
-def save_figure(figure: Any, folder: Path, name: str) -> Path:
-    """Write a figure under a name made of its page and its content; the same one twice is one."""
-    folder.mkdir(exist_ok=True, parents=True)
-    path = folder / "new.png"
-    figure.savefig(path, dpi=144, bbox_inches="tight", metadata={"Software": None})
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:8]
-    return path.replace(folder / f"{name.replace('/', '-')}-{digest}.png")
-
-
-def _words(figure: Any) -> str:
-    """The titles and labels of a figure, for those who do not see it."""
-    axes = [a for a in figure.axes if a.get_label() != "<colorbar>"]
-    titles = [figure.get_suptitle(), *(a.get_title() for a in axes)]
-    labels = [f"{a.get_ylabel()} against {a.get_xlabel()}" for a in axes if a.get_xlabel()]
-    words = dict.fromkeys([*filter(None, titles), *labels])
-    return "; ".join(" ".join(w.split()) for w in words) or "figure"
+        folder.mkdir(exist_ok=True)
+        path = folder / "new.png"
+        figures.save(figure, path)
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()[:8]
+        name = f"{self.env.docname.replace('/', '-')}-{digest}.png"
+        path.replace(folder / name)
+        return f"/{FIGURES}/{name}"
 
 
 def _ours(node: nodes.literal_block) -> bool:

@@ -21,6 +21,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from figures import open_figures
+
 LANGUAGES = ("python", "console")
 _FENCE = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -76,7 +78,7 @@ class Page:
         with contextlib.redirect_stdout(io.StringIO()) as printed, warnings.catch_warnings():
             warnings.simplefilter("error")
             exec(code, vars(self.module))
-        return Output(printed.getvalue(), _open_figures())
+        return Output(printed.getvalue(), open_figures())
 
     def _shell(self, code: str) -> str:
         shown = []
@@ -111,13 +113,3 @@ def _command(line: str, folder: Path) -> str:
     if done.returncode:
         raise RuntimeError(f"{line!r} ended with {done.returncode}: {done.stdout}{done.stderr}")
     return done.stdout + done.stderr
-
-
-def _open_figures() -> tuple[Any, ...]:
-    """Matplotlib's open figures, now closed; none if it was not imported."""
-    pyplot = sys.modules.get("matplotlib.pyplot")
-    if pyplot is None:
-        return ()
-    figures = tuple(pyplot.figure(number) for number in pyplot.get_fignums())
-    pyplot.close("all")
-    return figures
