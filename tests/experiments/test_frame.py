@@ -126,6 +126,8 @@ def test_workers_do_not_change_the_numbers(tmp_path: Path) -> None:
         ((1.0, 3.0), Published(4.0), {}, "within 2 sd of ours"),
         ((4.0,), Published(4.0), {}, "equal"),
         ((5.0,), None, {}, "ours alone"),
+        ((0.5,), Published(4.0), {"time": True}, "faster: 8 times"),
+        ((8.0,), Published(4.0), {"time": True}, "slower: 2 times"),
         ((), Published(4.0), {"missing": "data missing: x"}, "not run: data missing: x"),
     ],
 )

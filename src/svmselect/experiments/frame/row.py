@@ -59,6 +59,7 @@ class Row:
     better : which direction is good; "neither" for numbers that are only equal or different.
     fold : how trials make one number. best : the best number the paper prints for this row of the
         table; ours is marked where it beats that. missing : why a cell has no (or fewer) trials.
+    time : a duration on another machine: there is a ratio to tell, but nothing to agree with.
     """
 
     row: str
@@ -71,6 +72,7 @@ class Row:
     best: float | None = None
     missing: str = ""
     note: str = ""
+    time: bool = False
 
     @property
     def value(self) -> float | None:
@@ -101,6 +103,9 @@ class Row:
             return f"not run: {self.missing}" if self.missing else "not run"
         if self.published is None:
             return "ours alone"
+        if self.time:
+            ratio = self.published.value / self.value
+            return f"faster: {ratio:.3g} times" if ratio > 1 else f"slower: {1 / ratio:.3g} times"
         interval = self.published.interval
         gap = self.value - self.published.value
         if interval is None:
@@ -116,6 +121,6 @@ class Row:
     @property
     def agrees(self) -> bool | None:
         """Whether ours lies where the paper says; None where there is nothing to compare."""
-        if self.value is None or self.published is None:
+        if self.value is None or self.published is None or self.time:
             return None
         return self.verdict.startswith(("within", "equal"))

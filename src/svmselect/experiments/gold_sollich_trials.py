@@ -1,0 +1,228 @@
+"""One trial of each of Gold & Sollich's methods, and of ours on the same data."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from svmselect.datasets import load
+from svmselect.ensemble import of_optima
+from svmselect.experiments.frame.paper import Task
+from svmselect.experiments.frame.quiet import quiet
+from svmselect.kernels import RBF, Constant, Kernel
+from svmselect.machine import solve
+from svmselect.search.gradient_ascent import GradientAscent
+from svmselect.search.random_walk import RandomWalk
+from svmselect.selected import Selection
+from svmselect.selection import score, select
+from svmselect.types import Array
+
+WALKS = {
+    "laplace-hinge": ("laplace", "hinge"),
+    "laplace-squared-hinge": ("laplace", "squared_hinge"),
+    "gacv": ("gacv", "hinge"),
+    "span": ("span", "squared_hinge"),
+}
+"""The four simple criteria: the criterion and the loss of each."""
+
+SHOWN = 150  # points of a trace that are kept
+
+
+class Problem:
+    """A data set of section 5.1: standardised over all rows, the first rows for training."""
+
+    def __init__(self, name: str, data_dir: Path | None) -> None:
+        data = load(f"gs-{name}", data_dir=data_dir)
+        assert data.train is not None
+        assert data.test is not None
+        train, test = data.train[0], data.test[0]
+        self.X, self.y = data.X[train], data.y[train]
+        self.test_X, self.test_y = data.X[test], data.y[test]
+
+    @property
+    def kernel(self) -> Kernel:
+        """Eq. 8 at the start of the random walks: k0 = 1, l = 1, k_off = 0.1."""
+        return Constant(1.0) * RBF([1.0] * self.X.shape[1]) + Constant(0.1)
+
+    def error(self, labels: Array) -> float:
+        """Test error in percent."""
+        return 100.0 * float(np.mean(labels != self.test_y))
+
+    def error_at(self, kernel: Kernel, C: float, loss: str = "hinge") -> float:
+        """Test error of the machine without an intercept at one setting, in percent."""
+        machine = solve(kernel(self.X), self.y, C, loss=loss, fit_intercept=False)
+        sv = machine.support
+        f = kernel(self.test_X, self.X[sv]) @ machine.beta[sv]
+        return self.error(np.where(f > 0, 1.0, -1.0))
+
+
+def run(task: Task, data_dir: Path | None) -> dict[str, Any]:
+    """One trial; ``task.name`` is (data set, method)."""
+    name, method = task.name
+    problem = Problem(name, data_dir)
+    s = task.settings
+    if method == "sizes":
+        return {
+            "inputs": problem.X.shape[1],
+            "train": len(problem.y),
+            "test": len(problem.test_y),
+        }
+    with quiet():
+        if method in WALKS:
+            return walk(problem, method, task.seed, s)
+        if method == "walk-trace":
+            return walk(problem, "laplace-hinge", task.seed, s, trace=True)
+        if method == "ascent-trace":
+            return ascent(problem, task.seed, s, trace=True)
+        if method.startswith("evidence-gradient"):
+            return ascent(problem, task.seed, s)
+        if method == "svm-cv":
+            return cross_validated(problem, task.seed, s)
+        if method == "gp-laplace":
+            return gp_laplace(problem, task.seed, s)
+        return ours(problem, method, task.seed, s)
+
+
+def walk(
+    problem: Problem, method: str, seed: int, settings: Mapping[str, Any], trace: bool = False
+) -> dict[str, Any]:
+    """A greedy random walk on a simple criterion; GACV and span at C = 1 (section 4)."""
+    criterion, loss = WALKS[method]
+    bounds = {key: tuple(value) for key, value in settings["bounds"].items()}
+    if criterion in ("gacv", "span"):
+        bounds["C"] = (1.0, 1.0)
+    search = RandomWalk(sweeps=settings["sweeps"])
+    begun = time.perf_counter()
+    found = select(
+        problem.X, problem.y, criterion, search, problem.kernel, loss, False, bounds=bounds,
+        random_state=seed,
+    )  # fmt: skip
+    seconds = time.perf_counter() - begun
+    evaluations = len(found.trace.records)
+    begun = time.perf_counter()
+    solve(found.kernel(problem.X), problem.y, found.C, loss=loss, fit_intercept=False)
+    training = time.perf_counter() - begun
+    values = {
+        "error": problem.error(found.predict(problem.test_X)),
+        "value": found.value,
+        "evaluations": evaluations,
+        "seconds_per_step": seconds / evaluations,
+        "seconds_of_training": training,
+        **scales(found),
+    }
+    return values | (_improvements(problem, found) if trace else {})
+
+
+def ascent(
+    problem: Problem, seed: int, settings: Mapping[str, Any], trace: bool = False
+) -> dict[str, Any]:
+    """Gradient ascent on the evidence; the error at its end and the least on its way (5.3.2)."""
+    d = problem.X.shape[1]
+    rng = np.random.default_rng(seed)
+    # section 4.3; for the figures all length scales begin alike
+    lengths = np.full(d, rng.uniform(-1, 2)) if trace else rng.uniform(-1, 2, d)
+    start = np.r_[np.log(rng.uniform(0.4, 0.8)), rng.uniform(-1, 1), lengths, rng.uniform(-2, -1)]
+    search = GradientAscent(**settings["search"])
+    begun = time.perf_counter()
+    found = select(
+        problem.X, problem.y, settings["criterion"], search, problem.kernel, "hinge", False,
+        start=start, budget=settings["budget"], random_state=seed, options=settings["options"],
+    )  # fmt: skip
+    seconds = time.perf_counter() - begun
+    records = found.trace.records
+    form = problem.kernel
+    errors = [problem.error_at(form.at(r.point[1:]), float(np.exp(r.point[0]))) for r in records]
+    values: dict[str, Any] = {
+        "error": problem.error(found.predict(problem.test_X)),
+        "best_error": min(errors),
+        "value": found.value,
+        "steps": len(records),
+        "seconds_per_step": seconds / len(records),
+        **scales(found),
+    }
+    if trace:
+        slopes = [r.evaluation.gradient for r in records]
+        values["errors"] = errors
+        values["points"] = [[round(float(v), 4) for v in r.point] for r in records]
+        values["gradients"] = [
+            [] if g is None else [round(-float(v), 6) for v in g] for g in slopes
+        ]
+    return values
+
+
+def ours(problem: Problem, method: str, seed: int, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Evidence by EP and quasi-Newton: from a random start, with the level-3 prior, or several."""
+    several = settings["starts"] if method == "ours-ensemble" else 1
+    begun = time.perf_counter()
+    found = select(
+        problem.X, problem.y, "evidence-ep", "lbfgs", problem.kernel, "hinge", False,
+        prior="hierarchical" if method == "ours-level-3" else None, start="gold-sollich",
+        budget=settings["budget"], n_starts=several, random_state=seed,
+    )  # fmt: skip
+    labels = found.predict(problem.test_X)
+    members = 1
+    if method == "ours-ensemble":
+        ensemble = of_optima(found)
+        labels, members = ensemble.predict(problem.test_X, by="vote"), len(ensemble.members)
+    return {
+        "error": problem.error(labels),
+        "value": found.value,
+        "members": members,
+        "seconds": time.perf_counter() - begun,
+        **scales(found),
+    }
+
+
+def cross_validated(problem: Problem, seed: int, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Table 5's SVM CV: one length scale and k0 by ten-fold cross-validation, a free offset.
+
+    The machine depends on C k0 only, so C is searched at k0 = 1.
+    """
+    found = select(
+        problem.X, problem.y, "cv-error", "grid", RBF(1.0), "hinge", True, start="data",
+        budget=settings["budget"], random_state=seed, options={"cv": 10},
+    )  # fmt: skip
+    return {"error": problem.error(found.predict(problem.test_X)), "C": found.C}
+
+
+def gp_laplace(problem: Problem, seed: int, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Table 5's GP Lap: a logistic Gaussian process, hyperparameters by Laplace's evidence."""
+    found = select(
+        problem.X, problem.y, "logistic-laplace", "lbfgs", problem.kernel, "logistic", False,
+        start="data", budget=settings["budget"], random_state=seed,
+    )  # fmt: skip
+    return {"error": problem.error(found.predict(problem.test_X)), "value": found.value}
+
+
+def scales(found: Selection) -> dict[str, float]:
+    """C, k0 and k_off."""
+    k0, *_, offset = np.exp(found.kernel.theta)
+    return {"C": found.C, "k0": float(k0), "k_off": float(offset)}
+
+
+def _improvements(problem: Problem, found: Selection) -> dict[str, Any]:
+    """The points a walk moved to, with GACV and test error beside the criterion (Figure 1)."""
+    kept, lowest = [], np.inf
+    for number, record in enumerate(found.trace.records):
+        if record.loss < lowest:
+            lowest = record.loss
+            kept.append((number, record))
+    kept = [kept[i] for i in np.unique(np.linspace(0, len(kept) - 1, SHOWN).astype(int))]
+    form = problem.kernel
+    errors, gacv = [], []
+    for _, record in kept:
+        kernel, C = form.at(record.point[1:]), float(np.exp(record.point[0]))
+        errors.append(problem.error_at(kernel, C))
+        estimate = score(problem.X, problem.y, "gacv", C, kernel, "hinge", False)
+        gacv.append(round(estimate.value, 5))
+    return {
+        "steps": [number for number, _ in kept],
+        "evidence": [round(-record.loss, 6) for _, record in kept],
+        "points": [[round(float(v), 4) for v in record.point] for _, record in kept],
+        "gacv": gacv,
+        "errors": errors,
+    }

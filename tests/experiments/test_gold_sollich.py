@@ -1,0 +1,77 @@
+"""Gold & Sollich: a smoke run, and what a trial's numbers mean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from svmselect import score
+from svmselect.experiments import Task, reproduce
+from svmselect.experiments.gold_sollich import BOUNDS, PAPER, table_3_tasks
+from svmselect.experiments.gold_sollich_trials import Problem, run
+from svmselect.kernels import RBF
+
+
+def test_smoke(tmp_path: Path) -> None:
+    sizes = reproduce("gold-sollich", table=2, output=tmp_path / "sizes")
+    rows = {(row.row, row.column): row.verdict for row in sizes.rows["table 2"]}
+    assert {rows["twonorm", c] for c in ("inputs", "train", "test")} == {"equal"}
+    assert not sizes.failures
+    traced = reproduce("gold-sollich", figure=5, output=tmp_path / "trace")
+    assert not traced.failures
+    assert (tmp_path / "trace" / "figure-5.png").exists()
+    assert (tmp_path / "trace" / "gold-sollich.csv").exists()
+
+
+def test_early_stopping_is_the_least_test_error_on_the_way() -> None:
+    settings = {"criterion": "evidence-ep", "options": {}, "search": {"step": 0.1}, "budget": 6}
+    values = run(Task(("twonorm", "ascent-trace"), 0, 3, settings), None)
+    assert values["best_error"] == min(values["errors"])
+    assert values["best_error"] <= values["error"]
+    assert len(values["errors"]) == values["steps"] == 6
+
+
+@pytest.mark.parametrize(
+    ("method", "criterion", "loss", "sign"),
+    [("gacv", "gacv", "hinge", -1), ("laplace-squared-hinge", "laplace", "squared_hinge", 1)],
+)
+def test_a_walk_begins_at_the_papers_start(
+    method: str, criterion: str, loss: str, sign: int
+) -> None:
+    problem = Problem("twonorm", None)
+    start = score(problem.X, problem.y, criterion, 1.0, problem.kernel, loss, False).value
+    ended = run(Task(("twonorm", method), 0, 1, {"bounds": BOUNDS, "sweeps": 1}), None)
+    assert sign * ended["value"] > sign * start
+    if method == "gacv":
+        assert ended["C"] == 1.0
+
+
+def test_errors_are_those_of_a_machine_without_offset() -> None:
+    problem = Problem("twonorm", None)
+    kernel = RBF(4.0)
+    error = problem.error_at(kernel, 1.0, "squared_hinge")
+    # the squared hinge without offset: a nonnegative least-squares problem, solved another way
+    from scipy.optimize import nnls
+
+    K = kernel(problem.X) + np.eye(len(problem.y))
+    Q = K * np.outer(problem.y, problem.y)
+    L = np.linalg.cholesky(Q)
+    alpha, _ = nnls(L.T, np.linalg.solve(L, np.ones(len(Q))), maxiter=10_000)
+    f = kernel(problem.test_X, problem.X) @ (problem.y * alpha)
+    assert error == pytest.approx(100 * np.mean(np.sign(f) != problem.test_y), abs=1e-9)
+
+
+def test_one_trial_is_reduced_and_hmc_stops_at_ten() -> None:
+    full = {task.name[0]: 0 for task in table_3_tasks(25, False)}
+    for task in table_3_tasks(25, False):
+        full[task.name[0]] += task.name[1] == "evidence-gradient"
+    assert full == {"crabs": 25, "pima": 10, "wdbc": 10, "twonorm": 10, "ringnorm": 10}
+    short = {t.name: t.settings for t in table_3_tasks(1, True)}
+    assert short["pima", "gacv"]["sweeps"] <= 10
+    assert ("pima", "evidence-gradient") not in short
+    assert [e.name for e in PAPER.exhibits] == [
+        *(f"table {n}" for n in range(1, 6)),
+        *(f"figure {n}" for n in range(1, 7)),
+    ]
