@@ -36,6 +36,13 @@ def ramp(colours: tuple[str, ...] = RAMP) -> Any:
     return LinearSegmentedColormap.from_list("svmselect", list(colours))
 
 
+def even(edges: Any) -> Any:
+    """Colours in even steps for bands of uneven width."""
+    from matplotlib.colors import BoundaryNorm
+
+    return BoundaryNorm(edges, 256)
+
+
 def natural(log_values: Any) -> Any:
     """Values for a logarithmic axis."""
     return np.exp(np.asarray(log_values))

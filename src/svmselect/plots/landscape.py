@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from svmselect.plots.canvas import ACCENT, MARK, axes_of, natural, ramp, tidy, words
+from svmselect.plots.canvas import ACCENT, MARK, axes_of, even, natural, ramp, tidy, words
 from svmselect.plots.data.landscape import LandscapeData, landscape_data
-from svmselect.plots.data.levels import Levels
+from svmselect.plots.data.levels import Levels, smoothed
 from svmselect.plots.data.refit import Refit
 from svmselect.plots.data.source import of_refit, of_selection
 
@@ -63,11 +63,14 @@ class LandscapeDisplay:
             return self
         levels = Levels.of(np.append(data.values, data.best), data.greater_is_better)
         gaps = np.minimum(levels.gaps(data.values), 2.0 * levels.edges[-1])
+        x, y, z = smoothed(data.log_C, data.log_width, gaps)
         edges = [*levels.edges, 2.0 * levels.edges[-1] * (1 + 1e-9)]
         self.contours_ = self.ax_.contourf(
-            natural(data.log_C), natural(data.log_width), gaps, edges, cmap=ramp().reversed()
+            natural(x), natural(y), z, edges, cmap=ramp().reversed(), norm=even(edges)
         )
-        bar = self.figure_.colorbar(self.contours_, ax=self.ax_, ticks=levels.edges[::3])
+        bar = self.figure_.colorbar(
+            self.contours_, ax=self.ax_, ticks=levels.edges[::3], format="%.2g"
+        )
         sign = "below" if data.greater_is_better else "above"
         bar.set_label(f"{data.criterion}: how far {sign} the best")
         self._ways()

@@ -61,7 +61,7 @@ class TraceDisplay:
                 self.ax_.scatter(
                     number[at], data.value[at], s=12, edgecolors=shade, facecolors=face
                 )
-                label = "rough, on fewer folds" if rough else words(name)
+                label = "rough, on fewer folds" if rough else f"run {words(name)}"
                 style = "--" if rough else "-"
                 self.lines_ += self.ax_.step(
                     number[at], data.best[at], style, color=shade, where="post", label=label, lw=1.5

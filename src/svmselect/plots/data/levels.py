@@ -39,3 +39,14 @@ class Levels:
         """The band of one value."""
         gap = float(self.gaps(np.array([value]))[0])
         return BANDS - 1 - int(np.searchsorted(self.edges[1:], gap, side="left"))
+
+
+def smoothed(x: Array, y: Array, z: Array, times: int = 3) -> tuple[Array, Array, Array]:
+    """A finer grid by cubic splines, within the range of the values: rounder contours."""
+    from scipy.interpolate import RectBivariateSpline
+
+    if len(x) < 4 or len(y) < 4:
+        return x, y, z
+    fine_x, fine_y = (np.linspace(v[0], v[-1], times * (len(v) - 1) + 1) for v in (x, y))
+    fine = RectBivariateSpline(y, x, z)(fine_y, fine_x)
+    return fine_x, fine_y, np.clip(fine, z.min(), z.max())

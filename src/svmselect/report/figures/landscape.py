@@ -9,12 +9,12 @@ from markupsafe import Markup
 
 from svmselect.coordinates import stem
 from svmselect.plots.data.landscape import LandscapeData, Slice
-from svmselect.plots.data.levels import BANDS, Levels
+from svmselect.plots.data.levels import BANDS, Levels, smoothed
 from svmselect.report.figures.trace import value_range
 from svmselect.report.frame import Axis, Frame
 from svmselect.report.svg import dot, element, group, line, path
 from svmselect.report.words import number
-from svmselect.types import Array, BoolArray, IntArray
+from svmselect.types import BoolArray, IntArray
 
 PATHS = 6
 """Runs whose way is drawn."""
@@ -77,17 +77,6 @@ def _bands(frame: Frame, data: LandscapeData, levels: Levels) -> list[Markup]:
         if parts:
             made.append(element("path", d="".join(parts), class_=f"l{band}", fill_rule="evenodd"))
     return made
-
-
-def smoothed(x: Array, y: Array, z: Array, times: int = 3) -> tuple[Array, Array, Array]:
-    """A finer grid by cubic splines, within the range of the values: rounder contours."""
-    from scipy.interpolate import RectBivariateSpline
-
-    if len(x) < 4 or len(y) < 4:
-        return x, y, z
-    fine_x, fine_y = (np.linspace(v[0], v[-1], times * (len(v) - 1) + 1) for v in (x, y))
-    fine = RectBivariateSpline(y, x, z)(fine_y, fine_x)
-    return fine_x, fine_y, np.clip(fine, z.min(), z.max())
 
 
 def _ways(frame: Frame, data: LandscapeData) -> list[Markup]:
