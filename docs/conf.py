@@ -7,6 +7,8 @@ sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 from svmselect import __version__
 
+(Path(__file__).parent / "extra" / "reports").mkdir(parents=True, exist_ok=True)
+
 project = "svmselect"
 author = "the svmselect developers"
 copyright = f"{author}. BSD-3-Clause"
@@ -35,6 +37,7 @@ toc_object_entries = False
 html_theme = "furo"
 html_title = "svmselect"
 html_static_path = ["_static"]
+html_extra_path = ["extra"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False

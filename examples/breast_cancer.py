@@ -1,4 +1,8 @@
-"""A classifier that tunes itself, on scikit-learn's breast-cancer data, beside an untuned one."""
+"""A classifier that tunes itself
+
+scikit-learn's breast-cancer data: a few hundred rows of thirty inputs, some of them near copies of
+others. AutoSVC, with nothing to choose, beside an untuned SVC.
+"""
 
 import time
 

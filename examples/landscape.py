@@ -1,9 +1,9 @@
-"""The landscape of a criterion and ways through it
+"""The landscape of a criterion
 
 The cross-validated likelihood over log C and the log length scale, with the paths of a gradient
 search from four starts. They end in different local optima, which is why several starts, or a
 coarse look first, are worth their time. Beside it the cross-validation error, which a grid search
-looks at: terraces.
+looks at: terraces. Yellow is better.
 """
 
 import matplotlib.pyplot as plt
@@ -24,12 +24,14 @@ for record in chosen.optima:
     print(f"optimum {record.value:.4f} at", {k: f"{v:.3g}" for k, v in record.parameters.items()})
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 4), sharey=True, layout="constrained")
-for ax, name in zip(axes, ("likelihood", "cv-error"), strict=True):
+for ax, name, colours in zip(
+    axes, ("likelihood", "cv-error"), ("viridis", "viridis_r"), strict=True
+):
     value = [
         [score(X, y, name, C=c, kernel=RBF(w), random_state=0).value for c in C] for w in width
     ]
     levels = np.unique(np.quantile(value, np.linspace(0, 1, 25)))
-    drawn = ax.contourf(C, width, value, levels=levels, cmap="viridis")
+    drawn = ax.contourf(C, width, value, levels=levels, cmap=colours)
     figure.colorbar(drawn, ax=ax, format="%.2f")
     ax.set(xscale="log", yscale="log", xlabel="C", title=name)
 for run in chosen.trace.runs.values():

@@ -79,7 +79,8 @@ def parts(source: str) -> tuple[str, str, str]:
         raise ValueError("an example begins with a docstring: a title, a blank line, sentences")
     title, _, words = lead.partition("\n\n")
     end = tree.body[0].end_lineno or 0
-    return title.rstrip("."), words.strip(), "\n".join(source.splitlines()[end:]).strip("\n")
+    code = "\n".join(source.splitlines()[end:]).strip("\n").replace("  # fmt: skip", "")
+    return title.rstrip("."), words.strip(), code
 
 
 def page(one: Shown) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 
 NOT_RUN = ("gallery/", "papers/")  # run as scripts; run by their own commands, for hours
+EXTRA = "extra"  # goes into the site as it is: pages that pages have written
 FIGURES = "figures"  # below the source folder, where Sphinx looks for images
 
 
@@ -30,6 +32,8 @@ class RunCode(SphinxTransform):
             for node in found:
                 block = Block(node["language"], node.astext(), node.line or 1)
                 self._show(node, page.run(block))
+            for path in page.folder.glob("*.html"):
+                shutil.copy(path, Path(self.env.srcdir) / EXTRA / "reports")
 
     def _show(self, node: nodes.literal_block, output: Output) -> None:
         after: list[nodes.Node] = []

@@ -104,12 +104,18 @@ def reading(name: str) -> Iterator[Page]:
 
 
 def _command(line: str, folder: Path) -> str:
-    """Run one command line with our own programs first; it must succeed."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    plain = {"PATH": path, "COLUMNS": "88", "NO_COLOR": "1", "TERM": "dumb"}
+    """Run one command line, ``svmselect`` being the one of this Python; it must succeed."""
+    ours = f'svmselect() {{ "{sys.executable}" -m svmselect "$@"; }}'
+    plain = {"COLUMNS": "88", "NO_COLOR": "1", "TERM": "dumb"}
     done = subprocess.run(
-        line, shell=True, cwd=folder, env={**os.environ, **plain}, capture_output=True, text=True
+        f"{ours}\n{line}",
+        shell=True,
+        cwd=folder,
+        env={**os.environ, **plain},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
     if done.returncode:
-        raise RuntimeError(f"{line!r} ended with {done.returncode}: {done.stdout}{done.stderr}")
-    return done.stdout + done.stderr
+        raise RuntimeError(f"{line!r} ended with {done.returncode}: {done.stdout}")
+    return done.stdout

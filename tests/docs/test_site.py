@@ -1,0 +1,132 @@
+"""The site builds without a warning, hangs together, and needs no network."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from svmselect import criteria, kernels, search
+
+ROOT = Path(__file__).parents[2]
+MADE = ("criteria", "kernels", "searches", "gallery", "figures", "extra", "__pycache__")
+
+pytestmark = pytest.mark.slow
+
+
+@dataclass
+class Seen(HTMLParser):
+    """What a page links to, loads and defines."""
+
+    ids: set[str] = field(default_factory=set)
+    links: list[str] = field(default_factory=list)
+    loads: list[str] = field(default_factory=list)
+    blind: list[str] = field(default_factory=list)
+    formulas: int = 0
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        has = {name: value or "" for name, value in attrs}
+        if "id" in has:
+            self.ids.add(has["id"])
+        if tag == "a" and "href" in has:
+            self.links.append(has["href"])
+        if tag in ("script", "img", "iframe", "source") and "src" in has:
+            self.loads.append(has["src"])
+        if tag == "link" and "stylesheet" in has.get("rel", ""):
+            self.loads.append(has["href"])
+        if tag == "img" and "alt" not in has:
+            self.blind.append(has["src"])
+        self.formulas += tag == "math"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    clone = tmp_path_factory.mktemp("clone")
+    top = ROOT / "docs"
+    shutil.copytree(
+        top,
+        clone / "docs",
+        ignore=lambda folder, names: [n for n in names if Path(folder) == top and n in MADE],
+    )
+    shutil.copytree(ROOT / "examples", clone / "examples")
+    shutil.copy(ROOT / "README.md", clone)
+    out = clone / "site"
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
+    done = subprocess.run(
+        [*command, "-d", str(clone / "doctrees"), str(clone / "docs"), str(out)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONWARNINGS": ""},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return out
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[Path, Seen]:
+    read = {}
+    for path in site.rglob("*.html"):
+        seen = Seen()
+        seen.feed(path.read_text())
+        read[path] = seen
+    return read
+
+
+def test_every_criterion_kernel_and_search_has_a_page(site: Path) -> None:
+    for folder, names in (
+        ("criteria", criteria.available()),
+        ("kernels", kernels.available()),
+        ("searches", search.available()),
+    ):
+        for name in names:
+            assert (site / folder / f"{name}.html").exists(), name
+
+
+def test_links_resolve(pages: dict[Path, Seen]) -> None:
+    broken = []
+    for path, seen in pages.items():
+        for link in [*seen.links, *seen.loads]:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            known = target in pages and parts.fragment in {"", *pages[target].ids}
+            if not (known if target.suffix == ".html" else target.exists()):
+                broken.append(f"{path.name}: {link}")
+    assert not broken
+
+
+def test_nothing_is_loaded_from_elsewhere(pages: dict[Path, Seen]) -> None:
+    assert not [load for seen in pages.values() for load in seen.loads if urlsplit(load).netloc]
+
+
+def test_every_page_can_be_reached(site: Path, pages: dict[Path, Seen]) -> None:
+    found, ahead = set(), [site / "index.html"]
+    while ahead:
+        path = ahead.pop()
+        if path in found or path not in pages:
+            continue
+        found.add(path)
+        ahead += [(path.parent / urlsplit(link).path).resolve() for link in pages[path].links]
+    assert set(pages) - found <= {site / "search.html"}
+
+
+def test_pictures_have_words_and_formulas_are_drawn(site: Path, pages: dict[Path, Seen]) -> None:
+    assert not [name for seen in pages.values() for name in seen.blind]
+    assert all(pages[site / "criteria" / f"{n}.html"].formulas for n in criteria.available())
+
+
+def test_outputs_stand_below_the_code(site: Path) -> None:
+    text = (site / "guide" / "start.html").read_text()
+    assert "Error of held-out rows" in text
+    assert "StandardScaler" in text
