@@ -64,8 +64,16 @@ def _compare(found: Mapping[str, Any], wanted: Mapping[str, Any], path: Path) ->
     old, new = found["settings"], wanted["settings"]
     differing = [key for key in {**old, **new} if old.get(key) != new.get(key)]
     if differing:
-        shown = "; ".join(f"{k} was {old.get(k)}, now {new.get(k)}" for k in differing)
+        shown = "; ".join(
+            f"{k} was {_short(old.get(k))}, now {_short(new.get(k))}" for k in differing
+        )
         raise ValueError(
             f"the checkpoint {path} was written with other settings: {shown}. "
             f"Give the same settings to go on; else {remedy}"
         )
+
+
+def _short(setting: str | None, most: int = 60) -> str:
+    """A setting for a sentence: folds, for one, may be thousands of numbers."""
+    text = str(setting)
+    return text if len(text) <= most else f"{text[:most]}..."

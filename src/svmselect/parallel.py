@@ -6,6 +6,7 @@ process, runs under the same limit. That is what makes results independent of ``
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
@@ -54,7 +55,7 @@ class Joblib:
         from joblib.externals.loky import get_reusable_executor
 
         self.size = size
-        self._executor = get_reusable_executor(max_workers=size)
+        self._executor = get_reusable_executor(max_workers=size, initializer=_deaf)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         future: Future[Any] = self._executor.submit(single_threaded, function, *arguments)
@@ -143,6 +144,11 @@ def as_they_come(
         done, running = wait(running, return_when=FIRST_COMPLETED)
         for future in done:
             yield future.result()
+
+
+def _deaf() -> None:
+    """A terminal's Ctrl-C goes to every process: only the one that gives out work decides."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @contextmanager

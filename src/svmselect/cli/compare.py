@@ -14,30 +14,33 @@ def compare(
     target: of.Target = None,
     criterion: Annotated[
         list[str] | None,
-        typer.Option("--criterion", "-c", help="May be repeated; see: svmselect list criteria."),
+        typer.Option(
+            "--criterion",
+            "-c",
+            metavar="NAME",
+            help="Repeatable; see: svmselect list criteria.",
+            rich_help_panel=of.MODEL,
+        ),
     ] = None,
-    test: Annotated[
-        str | None, typer.Option("--test", help="A file of rows to test on, never trained on.")
-    ] = None,
+    test: of.Test = None,
     holdout: Annotated[
-        float, typer.Option("--holdout", help="The part of the rows that is held apart.")
+        float,
+        typer.Option(
+            "--holdout",
+            metavar="PART",
+            help="The part of the rows that is held apart.",
+            rich_help_panel=of.DATA,
+        ),
     ] = 0.25,
     search: of.Search = "auto",
     kernel: of.Kernel = None,
-    ard: Annotated[
-        of.Ard, typer.Option("--ard", help="One length scale per input: if it pays, yes or no.")
-    ] = of.Ard.auto,
+    ard: of.LengthScales = of.Ard.auto,
     missing: of.MissingValues = of.Missing.refuse,
     ignore: of.Ignore = None,
     use: of.Use = None,
     header: of.Header = None,
     rows: of.Rows = None,
-    max_time: Annotated[
-        float | None,
-        typer.Option(
-            "--max-time", parser=of.seconds, metavar="TIME", help="For each criterion, e.g. 60s."
-        ),
-    ] = None,
+    max_time: of.MaxTime = None,
     jobs: of.Jobs = None,
     seed: of.Seed = 0,
     quiet: of.Quiet = False,

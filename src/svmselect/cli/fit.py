@@ -13,13 +13,15 @@ from svmselect.cli import options as of
 def fit(
     data: of.Data,
     target: of.Target = None,
-    output: of.Folder = None,
-    test: Annotated[
-        str | None, typer.Option("--test", help="A file of rows to test on, never trained on.")
-    ] = None,
+    test: of.Test = None,
     holdout: Annotated[
         float | None,
-        typer.Option("--holdout", help="Hold this part of the rows apart for a test, e.g. 0.25."),
+        typer.Option(
+            "--holdout",
+            metavar="PART",
+            help="Hold this part of the rows apart for a test, e.g. 0.25.",
+            rich_help_panel=of.DATA,
+        ),
     ] = None,
     missing: of.MissingValues = of.Missing.refuse,
     ignore: of.Ignore = None,
@@ -29,21 +31,28 @@ def fit(
     criterion: of.Criterion = "auto",
     search: of.Search = "auto",
     kernel: of.Kernel = None,
-    ard: Annotated[
-        of.Ard, typer.Option("--ard", help="One length scale per input: if it pays, yes or no.")
-    ] = of.Ard.auto,
-    loss: Annotated[
-        of.Loss, typer.Option("--loss", help="logistic: kernel logistic regression.")
-    ] = of.Loss.hinge,
+    ard: of.LengthScales = of.Ard.auto,
+    loss: of.Losses = of.Loss.hinge,
     max_time: of.MaxTime = None,
     jobs: of.Jobs = None,
     seed: of.Seed = 0,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the search in the output folder.")
+        bool,
+        typer.Option(
+            "--resume", help="Go on with the search in the folder.", rich_help_panel=of.RUN
+        ),
     ] = False,
     grid: Annotated[
-        bool, typer.Option("--grid", help="Also run the plain grid search, for comparison.")
+        bool,
+        typer.Option("--grid", help="Also run the plain grid, to compare.", rich_help_panel=of.RUN),
     ] = False,
+    output: of.Folder = None,
+    page: Annotated[
+        bool,
+        typer.Option(
+            "--report/--no-report", help="Whether to draw the page.", rich_help_panel=of.OUTPUT
+        ),
+    ] = True,
     quiet: of.Quiet = False,
     as_json: of.Json = False,
     debug: of.Debug = False,
@@ -81,6 +90,7 @@ def fit(
         jobs=jobs,
         resume=resume,
         grid=grid,
+        page=page,
     )
     return carry_out(wanted, Output(quiet, as_json))
 

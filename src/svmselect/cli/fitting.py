@@ -25,6 +25,7 @@ from svmselect.cli.model import (
 from svmselect.cli.outcome import Outcome, Tested
 from svmselect.cli.prepare import Prepared, Question, prepare, prepare_test, split, subset
 from svmselect.cli.progress import Bar, Stopper, Watcher
+from svmselect.persist import save
 from svmselect.types import Array, Evaluation
 
 INTERRUPTED = 130
@@ -48,6 +49,7 @@ class Wanted:
     jobs: int | None = None
     resume: bool = False
     grid: bool = False
+    page: bool = True
     title: str | None = None
 
     @property
@@ -92,11 +94,14 @@ def carry_out(wanted: Wanted, output: Output) -> int:
         model=model,
         prepared=prepared,
         folder=wanted.folder,
+        page=wanted.page,
         tested=None if rows.test is None else Tested.of(model, *rows.test, rows.source),
         notes=(*prepared.notes, *notes),
         interrupted=interrupted,
     )
-    _write(wanted, outcome, rows, output)
+    save(outcome.table_model, wanted.folder / "model.skops")
+    if wanted.page:
+        _draw(wanted, outcome, rows, output)
     outcome.tell(output, time.perf_counter() - began)
     return INTERRUPTED if interrupted else 0
 
@@ -125,7 +130,7 @@ def _rows(wanted: Wanted, prepared: Prepared, model: Any, output: Output) -> tup
         )
         output.note(notes[-1])
     elif n > SMALL:
-        output.note(plan(n, rows.X.shape[1], len(np.unique(rows.y))))
+        output.note(plan(n, rows.X.shape[1], len(np.unique(rows.y)), wanted.max_time))
     return rows, notes
 
 
@@ -170,12 +175,10 @@ def _chosen(wanted: Wanted, model: Any, rows: Rows, output: Output, notes: list[
     return stopper.asked
 
 
-def _write(wanted: Wanted, outcome: Outcome, rows: Rows, output: Output) -> None:
-    """The model file, then the page; a page that cannot be drawn does not lose the model."""
+def _draw(wanted: Wanted, outcome: Outcome, rows: Rows, output: Output) -> None:
+    """The report: as a line of the trace, and as a page."""
     from svmselect import report
-    from svmselect.persist import save
 
-    save(outcome.table_model, wanted.folder / "model.skops")
     with Bar("drawing the report", None, output), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         grid = None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
-from collections.abc import Sequence
-from typing import NoReturn
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
 
 import typer
 
@@ -41,9 +42,26 @@ def application() -> typer.Typer:
     )
     app.callback()(_version)
     for command in (fit, predict, score, compare, report, demo, reproduce):
-        app.command()(command)
-    app.command("list")(listing)
+        app.command()(_guarded(command))
+    app.command("list")(_guarded(listing))
     return app
+
+
+class Interrupted(Exception):  # noqa: N818 - what happened, as a name
+    """Ctrl-C, where nothing could be kept: the parser of commands would swallow the other."""
+
+
+def _guarded(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The command, its KeyboardInterrupt under another name."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, **options: Any) -> Any:
+        try:
+            return command(*arguments, **options)
+        except KeyboardInterrupt:
+            raise Interrupted from None
+
+    return run
 
 
 def _version(
@@ -63,9 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     debug = "--debug" in given
     try:
         code = application()(args=given, prog_name="svmselect", standalone_mode=False)
-    except KeyboardInterrupt:
-        if debug:
-            raise
+    except (KeyboardInterrupt, Interrupted):
         complain("interrupted; nothing more was written")
         sys.exit(_INTERRUPTED)
     except BrokenPipeError:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from svmselect.cli.console import count
+from svmselect.cli.console import count, duration
 
 SMALL = 3000
 """Rows beyond which a named criterion, which needs an n x n matrix, sees a sample."""
@@ -61,11 +61,11 @@ def by_default(model: Any) -> bool:
 def expected_evaluations(model: Any, rows: int) -> int:
     """About how many evaluations the search takes, for a bar."""
     if by_default(model):
-        return 60 if rows <= SMALL else 130
+        return 60 if rows <= SMALL else 200
     return 150
 
 
-def plan(rows: int, inputs: int, classes: int) -> str:
+def plan(rows: int, inputs: int, classes: int, max_time: float | None) -> str:
     """What many rows will be used for, and how long it may take."""
     from svmselect.auto.large import EXACT, LANDMARKS
 
@@ -75,10 +75,12 @@ def plan(rows: int, inputs: int, classes: int) -> str:
     else:
         through = "trained on all rows exactly"
     low, high = estimate(rows, inputs, classes)
+    takes = f"this takes about {_range(low, high)} (--rows 20000 or --max-time 30s for less)"
+    if max_time is not None and max_time < high:
+        takes = f"the choice ends after {duration(max_time)} at the latest"
     return (
         f"{count(rows, 'row')}: C and the length scales are chosen on 3 samples of 2,000 rows and "
-        f"adjusted on all; the machine is {through}; this takes about {_range(low, high)} "
-        "(--rows 20000 or --max-time 30s for less)"
+        f"adjusted on all; the machine is {through}; {takes}"
     )
 
 

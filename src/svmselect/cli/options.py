@@ -11,6 +11,12 @@ import typer
 
 _UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
+# headings of the help page
+DATA = "The data"
+MODEL = "The choice"
+RUN = "The run"
+OUTPUT = "The output"
+
 
 class Ard(StrEnum):
     """One length scale per input?"""
@@ -52,51 +58,148 @@ Data = Annotated[
 Target = Annotated[
     str | None,
     typer.Option(
-        "--target", "-t", help="The column to predict, by name or position (from 1; -1: the last)."
+        "--target",
+        "-t",
+        metavar="NAME",
+        help="The column to predict, by name or position (from 1; -1: the last).",
+        rich_help_panel=DATA,
+    ),
+]
+Test = Annotated[
+    str | None,
+    typer.Option(
+        "--test", metavar="FILE", help="Rows to test on, never trained on.", rich_help_panel=DATA
     ),
 ]
 Header = Annotated[
     bool | None,
     typer.Option(
-        "--header/--no-header", help="Whether the first line has the names. [default: find out]"
+        "--header/--no-header",
+        help="Whether the first line has the names; else found out.",
+        rich_help_panel=DATA,
     ),
 ]
 MissingValues = Annotated[
     Missing,
     typer.Option(
         "--missing",
-        help="Missing values: refuse them, or impute the median or the most frequent category.",
+        metavar="WAY",
+        help="Missing values: refuse, or impute (median, most frequent).",
+        rich_help_panel=DATA,
     ),
 ]
 Ignore = Annotated[
-    list[str] | None, typer.Option("--ignore", help="A column to leave out; may be repeated.")
+    list[str] | None,
+    typer.Option(
+        "--ignore", metavar="NAME", help="A column to leave out; repeatable.", rich_help_panel=DATA
+    ),
 ]
 Use = Annotated[
     list[str] | None,
-    typer.Option("--use", help="A column to use though it looks like an identifier."),
+    typer.Option(
+        "--use",
+        metavar="NAME",
+        help="A column to use though it looks like an identifier.",
+        rich_help_panel=DATA,
+    ),
 ]
 Rows = Annotated[
-    int | None, typer.Option("--rows", min=10, help="Use a random sample of so many rows.")
+    int | None,
+    typer.Option(
+        "--rows",
+        min=10,
+        metavar="N",
+        help="Use a random sample of so many rows.",
+        rich_help_panel=DATA,
+    ),
 ]
-Criterion = Annotated[str, typer.Option("--criterion", "-c", help="See: svmselect list criteria.")]
-Search = Annotated[str, typer.Option("--search", help="See: svmselect list searches.")]
+Criterion = Annotated[
+    str,
+    typer.Option(
+        "--criterion",
+        "-c",
+        metavar="NAME",
+        help="See: svmselect list criteria.",
+        rich_help_panel=MODEL,
+    ),
+]
+Search = Annotated[
+    str,
+    typer.Option(
+        "--search", metavar="NAME", help="See: svmselect list searches.", rich_help_panel=MODEL
+    ),
+]
 Kernel = Annotated[
     list[str] | None,
-    typer.Option("--kernel", "-k", help="See: svmselect list kernels; several are compared."),
+    typer.Option(
+        "--kernel",
+        "-k",
+        metavar="NAME",
+        help="See: svmselect list kernels; of several the best is taken.",
+        rich_help_panel=MODEL,
+    ),
+]
+LengthScales = Annotated[
+    Ard,
+    typer.Option(
+        "--ard",
+        metavar="WAY",
+        help="A length scale for each input: auto (if it pays), yes or no.",
+        rich_help_panel=MODEL,
+    ),
+]
+Losses = Annotated[
+    Loss,
+    typer.Option(
+        "--loss",
+        metavar="NAME",
+        help="hinge, squared_hinge, or logistic (kernel logistic regression).",
+        rich_help_panel=MODEL,
+    ),
 ]
 MaxTime = Annotated[
     float | None,
     typer.Option(
-        "--max-time", parser=seconds, metavar="TIME", help="For the search, e.g. 60s, 5m or 1h."
+        "--max-time",
+        parser=seconds,
+        metavar="TIME",
+        help="Of a search, e.g. 60s, 5m or 1h; keeps the best so far.",
+        rich_help_panel=RUN,
     ),
 ]
 Jobs = Annotated[
-    int | None, typer.Option("--jobs", "-j", help="Worker processes; -1 for all cores.")
+    int | None,
+    typer.Option(
+        "--jobs",
+        "-j",
+        metavar="N",
+        help="Worker processes; -1 for all cores.",
+        rich_help_panel=RUN,
+    ),
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Of all that is random.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, for programs.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+Seed = Annotated[
+    int,
+    typer.Option("--seed", min=0, metavar="N", help="Of all that is random.", rich_help_panel=RUN),
+]
 Folder = Annotated[
-    Path | None, typer.Option("--output", "-o", help="The folder for what is written.")
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FOLDER",
+        help="For what is written; else named after the data.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", help="Say nothing but errors.", rich_help_panel=OUTPUT),
+]
+Json = Annotated[
+    bool,
+    typer.Option("--json", help="Print one JSON object, for programs.", rich_help_panel=OUTPUT),
+]
+Debug = Annotated[
+    bool,
+    typer.Option("--debug", help="Show the traceback of an error.", rich_help_panel=OUTPUT),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,7 @@ class Outcome:
     model: Any
     prepared: Prepared
     folder: Path
+    page: bool
     tested: Tested | None
     notes: tuple[str, ...]
     interrupted: bool
@@ -106,7 +108,9 @@ class Outcome:
         """A short table, or one JSON object."""
         model, story = self.model, self.model._story
         expected = cross_validated(model)
-        files = {n: str(self.folder / f) for n, f in _FILES.items()}
+        files: dict[str, str | None] = {n: str(self.folder / f) for n, f in _FILES.items()}
+        if not self.page:
+            files["report"] = None
         output.result(
             {
                 "data": self.prepared.source.title,
@@ -140,7 +144,7 @@ class Outcome:
         rows.append(("inputs", self._inputs()))
         search = duration(story["seconds"])
         rows.append(("time", f"{search} to choose and train, {duration(seconds)} in all"))
-        rows += [("note", message) for message in story["messages"]]
+        rows += [("note", m) for m in story["messages"] if not m.startswith("callback:")]
         output.say("")
         output.pairs(rows)
         output.say("")
@@ -148,7 +152,8 @@ class Outcome:
             output.say("Interrupted: this is the best found so far.")
         out = self.folder
         output.say(f"Written: {out / 'model.skops'}, {out / 'trace.jsonl'}")
-        output.say(f"Open this page: {out / 'report.html'}")
+        if self.page:
+            output.say(f"Open this page: {out / 'report.html'}")
         output.say(f"Then: svmselect predict {out / 'model.skops'} NEW_FILE -o predictions.csv")
 
     def _inputs(self) -> str:
@@ -159,6 +164,8 @@ class Outcome:
         return ", ".join(shown) + (", ..." if len(ranked) > len(shown) else "")
 
 
+_NUMBER = re.compile(r"\d+\.\d+(e[+-]?\d+)?")
+_VECTOR = re.compile(r"\[([^\]]*,[^\]]*)\]")
 _FILES = {"model": "model.skops", "trace": "trace.jsonl", "report": "report.html"}
 
 
@@ -174,4 +181,15 @@ def chosen_words(model: Any) -> str:
     if kind == "RBF" and isinstance(length, np.ndarray):
         low, high = number(length.min()), number(length.max())
         return f"{text}, Gaussian kernel, a length scale per input, {low} to {high}"
-    return f"{text}, {model.kernel_!r}"
+    return f"{text}, {kernel_words(model.kernel_)}"
+
+
+def kernel_words(kernel: Any) -> str:
+    """An expression with short numbers, a vector by its ends."""
+    short = _NUMBER.sub(lambda found: number(float(found.group())), repr(kernel))
+    return _VECTOR.sub(lambda found: f"[{_ends(found.group(1))}]", short)
+
+
+def _ends(listed: str) -> str:
+    values = [float(value) for value in listed.split(",")]
+    return f"{number(min(values))} to {number(max(values))}"

@@ -88,7 +88,9 @@ class Bar(AbstractContextManager["Bar"]):
             return
         spent = time.monotonic() - self.began
         if self.total is None:
-            self._bar.update(self._task, description=self.text, left=f"{self.steps:,}")
+            self._bar.update(
+                self._task, description=self.text, left=f"{self.steps:,}" if self.steps else ""
+            )
             return
         share = min(self.steps / max(self.total, 1.1 * self.steps, 1.0), 1.0)
         left = spent * (1.0 - share) / share if share > 0.0 else None

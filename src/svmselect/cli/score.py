@@ -12,32 +12,67 @@ from svmselect.cli import options as of
 def score(
     data: of.Data,
     criterion: Annotated[
-        str, typer.Option("--criterion", "-c", help="See: svmselect list criteria.")
+        str,
+        typer.Option(
+            "--criterion",
+            "-c",
+            metavar="NAME",
+            help="See: svmselect list criteria.",
+            rich_help_panel=of.MODEL,
+        ),
     ],
     target: of.Target = None,
-    C: Annotated[float, typer.Option("--C", "-C", help="The penalty.")] = 1.0,
+    C: Annotated[
+        float,
+        typer.Option("--C", "-C", metavar="NUMBER", help="The penalty.", rich_help_panel=of.MODEL),
+    ] = 1.0,
     kernel: Annotated[
-        str, typer.Option("--kernel", "-k", help="See: svmselect list kernels.")
+        str,
+        typer.Option(
+            "--kernel",
+            "-k",
+            metavar="NAME",
+            help="See: svmselect list kernels.",
+            rich_help_panel=of.MODEL,
+        ),
     ] = "rbf",
     parameter: Annotated[
         list[str] | None,
         typer.Option(
-            "--parameter", "-p", metavar="NAME=VALUE", help="Of the kernel, e.g. length_scale=2."
+            "--parameter",
+            "-p",
+            metavar="NAME=VALUE",
+            help="Of the kernel, e.g. length_scale=2; repeatable.",
+            rich_help_panel=of.MODEL,
         ),
     ] = None,
     option: Annotated[
         list[str] | None,
-        typer.Option("--option", metavar="NAME=VALUE", help="Of the criterion, e.g. cv=10."),
+        typer.Option(
+            "--option",
+            metavar="NAME=VALUE",
+            help="Of the criterion, e.g. cv=10; repeatable.",
+            rich_help_panel=of.MODEL,
+        ),
     ] = None,
-    loss: Annotated[of.Loss, typer.Option("--loss", help="Of the machine.")] = of.Loss.hinge,
+    loss: of.Losses = of.Loss.hinge,
     intercept: Annotated[
-        bool, typer.Option("--intercept/--no-intercept", help="Whether the machine has one.")
+        bool,
+        typer.Option(
+            "--intercept/--no-intercept",
+            help="Whether the machine has one.",
+            rich_help_panel=of.MODEL,
+        ),
     ] = True,
     standardize: Annotated[
-        bool, typer.Option("--standardize/--no-standardize", help="The inputs.")
+        bool,
+        typer.Option("--standardize/--no-standardize", help="The inputs.", rich_help_panel=of.DATA),
     ] = True,
     gradient: Annotated[
-        bool, typer.Option("--gradient", help="Also the slopes in the logarithms.")
+        bool,
+        typer.Option(
+            "--gradient", help="Also the slopes in the logarithms.", rich_help_panel=of.RUN
+        ),
     ] = False,
     missing: of.MissingValues = of.Missing.refuse,
     ignore: of.Ignore = None,
