@@ -176,6 +176,10 @@ def _tell(entries: list[Entry], said: str, target: str, output: Output) -> None:
             f"error: on {said}; agrees: on how many of these it says the same as the others, on "
             "average"
         )
+    for entry in done:
+        loss = entry.model._loss()
+        if loss != "hinge":
+            output.note(f"{entry.criterion} is for the loss {loss}, so its C does not compare")
     for name, failure in failures.items():
         output.note(f"{name} could not be used: {failure}")
 

@@ -40,7 +40,7 @@ def application() -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    app.callback()(_version)
+    app.callback()(_before)
     for command in (fit, predict, score, compare, report, demo, reproduce):
         app.command()(_guarded(command))
     app.command("list")(_guarded(listing))
@@ -64,15 +64,20 @@ def _guarded(command: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def _version(
-    version: bool = typer.Option(False, "--version", help="Say which version this is, and end."),
-) -> None:
-    """Options before the command."""
-    if version:
+def _version(wanted: bool) -> None:
+    if wanted:
         import svmselect
 
         typer.echo(f"svmselect {svmselect.__version__}")
         raise typer.Exit
+
+
+def _before(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Say which version this is."
+    ),
+) -> None:
+    """Options before the command."""
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
