@@ -5,10 +5,10 @@ part because the data pay for it; short scales are relevant inputs.
 """
 
 import matplotlib.pyplot as plt
-import numpy as np
 from sklearn.datasets import make_friedman1
 
 from svmselect import AutoSVC
+from svmselect.plots import LengthScaleDisplay
 
 
 def friedman(n, seed):
@@ -20,15 +20,11 @@ X, y = friedman(400, 0)
 new = friedman(3000, 1)
 apart = AutoSVC(random_state=0).fit(X, y)
 alike = AutoSVC(ard="no", random_state=0).fit(X, y)
-print(f"error on new rows: one length scale {1 - alike.score(*new):.1%}, "
-      f"one for each input {1 - apart.score(*new):.1%}")  # fmt: skip
+for name, model in {"one length scale": alike, "one for each input": apart}.items():
+    print(f"{name:18} error on new rows {1 - model.score(*new):.1%}")
 
-figure, ax = plt.subplots(figsize=(6.5, 3.6), layout="constrained")
-order = np.arange(10)
-colours = np.where(order < 5, "C0", "0.7")
-ax.bar(order, apart.feature_importances_, color=colours)
-ax.axhline(0.1, color="k", lw=0.8, ls=":")
-ax.text(9.4, 0.105, "all alike", ha="right", va="bottom", fontsize="small")
-ax.set_xticks(order, [f"x{a}" for a in order])
-ax.set(title="Inputs that count (blue) and those that do not", ylabel="relevance")
+figure, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
+names = [f"x{a}" + (" (no effect)" if a >= 5 else "") for a in range(10)]
+LengthScaleDisplay.from_estimator(apart, names=names, ax=axes[0])
+LengthScaleDisplay.from_estimator(apart, names=names, kind="length_scale", ax=axes[1])
 plt.show()

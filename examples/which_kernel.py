@@ -5,7 +5,6 @@ each hyperparameter. The problem is five bent clouds in the plane.
 """
 
 import matplotlib.pyplot as plt
-import numpy as np
 
 from svmselect import select
 from svmselect.datasets.toys import five_gaussians
@@ -27,11 +26,11 @@ for name, kernel in forms.items():
     found[name] = (chosen.value, error)
     print(f"{name:22} ABIC {chosen.value:7.1f}   error on new rows {error:.3f}   {chosen.kernel}")
 
-figure, ax = plt.subplots(figsize=(6.5, 3.4), layout="constrained")
-value, error = np.array(list(found.values())).T
-ax.scatter(value, error, zorder=2)
-for name, (x, e) in found.items():
-    ax.annotate(name, (x, e), xytext=(6, 4), textcoords="offset points")
-ax.margins(0.15)
-ax.set(xlabel="ABIC (smaller is better)", ylabel="error on new rows", title="Five forms of kernel")
+figure, ax = plt.subplots(figsize=(6.5, 3), layout="constrained")
+names = sorted(found, key=lambda name: -found[name][0])
+ax.barh(names, [found[name][0] for name in names], color="#1f7a8c", height=0.6)
+for place, name in enumerate(names):
+    text = f"  error on new rows {found[name][1]:.1%}"
+    ax.text(found[name][0], place, text, va="center", fontsize="small")
+ax.set(xlabel="ABIC (smaller is better)", xlim=(0, 1.5 * max(found[names[0]][0], 0)))
 plt.show()

@@ -1,7 +1,7 @@
 """The gallery: every script of ``examples/`` is run, and its pictures and words make a page.
 
 A script is a module whose docstring has a title, a blank line and a few sentences. It prints, and
-may leave figures open. Runs are kept, by a digest of the script, and not repeated.
+may leave figures open. Runs are kept, by a digest of script and package, and not repeated.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class Shown:
     pictures: tuple[str, ...]
 
 
-def write(docs: Path, examples: Path) -> None:
+def write(docs: Path, examples: Path, package: str = "") -> None:
     """Run what is new and write the pages and the index."""
     folder = docs / "gallery"
     folder.mkdir(exist_ok=True)
-    shown = [show(script, folder) for script in sorted(examples.glob("*.py"))]
+    shown = [show(script, folder, package) for script in sorted(examples.glob("*.py"))]
     texts = {f"{one.name}.md": page(one) for one in shown}
     texts["index.md"] = index(shown)
     for name, text in texts.items():
@@ -45,10 +45,13 @@ def write(docs: Path, examples: Path) -> None:
         (folder / old).unlink()
 
 
-def show(script: Path, folder: Path) -> Shown:
-    """Run one script, unless it has been run as it is."""
+def show(script: Path, folder: Path, package: str = "") -> Shown:
+    """Run one script, unless it has been run as it is, with this package."""
     source = script.read_text()
-    kept = folder / f"{script.stem}-{hashlib.sha256(source.encode()).hexdigest()[:12]}.json"
+    kept = (
+        folder
+        / f"{script.stem}-{hashlib.sha256((package + source).encode()).hexdigest()[:12]}.json"
+    )
     if not kept.exists():
         for old in folder.glob(f"{script.stem}-*"):
             old.unlink()
