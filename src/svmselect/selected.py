@@ -17,7 +17,7 @@ from svmselect.trace import Record, Trace
 from svmselect.types import Array, Status
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Selection:
     """The hyperparameters chosen, the machine trained with them, and how they were found.
 
@@ -39,6 +39,10 @@ class Selection:
     outcomes: tuple[Outcome, ...]
     candidates: tuple[Selection, ...] = ()
     details: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        ended = f"{self.status.name!r} after {len(self.trace)} evaluations"
+        return f"<Selection C={self.C:.6g}, {self.kernel!r}, value={self.value:.6g}, {ended}>"
 
     @property
     def names(self) -> tuple[str, ...]:
