@@ -41,5 +41,10 @@ class TableModel:
 
     def predict(self, table: Table, title: str = "the table") -> tuple[NDArray[Any], Array]:
         """Labels and probabilities, which agree."""
-        p = self.estimator.predict_proba(self.inputs(table, title))
+        X: Any = self.inputs(table, title)
+        if getattr(self.estimator, "feature_names_in_", None) is not None:
+            import pandas as pd
+
+            X = pd.DataFrame(X, columns=list(self.encoder.columns))
+        p = self.estimator.predict_proba(X)
         return np.asarray(self.estimator.classes_)[p.argmax(axis=1)], p

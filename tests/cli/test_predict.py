@@ -1,0 +1,176 @@
+"""``svmselect predict``: piece by piece, by name, all or nothing; and files that are no models."""
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import svmselect
+from cli.running import Here, clients, refused
+from svmselect import AutoSVC
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model file of the clients."""
+    from svmselect.cli import main
+
+    folder = tmp_path_factory.mktemp("model")
+    clients().to_csv(folder / "clients.csv", index=False)
+    with pytest.raises(SystemExit) as ended:
+        main(
+            ["fit", f"{folder}/clients.csv", "-t", "churn", "-o", f"{folder}", "-q", "--no-report"]
+        )
+    assert ended.value.code == 0
+    return folder / "model.skops"
+
+
+def test_pieces_make_no_difference(
+    here: Here, table: Path, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clients(95, seed=5).to_csv("new.csv", index=False)
+    whole = here("predict", model, "new.csv")
+    monkeypatch.setattr("svmselect.tables.source.PIECE", 10)
+    pieces = here("predict", model, "new.csv")
+    assert whole.code == pieces.code == 0
+    assert whole.out == pieces.out
+    found = pd.read_csv(io.StringIO(whole.out))
+    known = svmselect.load(model)
+    frame = clients(95, seed=5)
+    towns = known.encoder.inputs[1].categories
+    X = np.column_stack(
+        [
+            frame["age"],
+            *((frame["town"] == town).astype(float) for town in towns),
+            (frame["member"] == "yes").astype(float),
+        ]
+    )
+    np.testing.assert_allclose(found.iloc[:, 1:], known.estimator.predict_proba(X), rtol=1e-5)
+    np.testing.assert_array_equal(found["prediction"], known.estimator.predict(X))
+    wrong = (found["prediction"] != frame["churn"]).mean()
+    assert f"error {100 * wrong:.1f} %" in whole.err
+
+
+def test_columns_kept_and_json(here: Here, table: Path, model: Path) -> None:
+    ended = here("predict", model, table, "-o", "p.csv", "--keep", "client_id", "--json")
+    found = pd.read_csv("p.csv")
+    assert list(found)[:2] == ["client_id", "prediction"]
+    np.testing.assert_array_equal(found["client_id"], clients()["client_id"])
+    fields = json.loads(ended.out)
+    assert fields["predictions"] == found["prediction"].value_counts().to_dict()
+    assert fields["error"]["value"] == (found["prediction"] != clients()["churn"]).mean()
+    refused(here("predict", model, table, "--json"), "add -o FILE")
+
+
+def test_texts_not_seen_are_reported(here: Here, table: Path, model: Path) -> None:
+    frame = clients()
+    frame.loc[:4, "town"] = "Genf"
+    frame.to_csv("new.csv", index=False)
+    ended = here("predict", model, "new.csv", "-o", "p.csv")
+    assert ended.code == 0
+    assert "column 'town' has 5 values that the model has not seen ('Genf')" in " ".join(
+        ended.err.split()
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda frame: frame.drop(columns="age"), ["no column 'age', which the model needs"]),
+        (lambda frame: frame.assign(age=["x"] * 80), ["'x' in row 1", "a number"]),
+        (lambda frame: frame.assign(age=[1.0] * 79 + [np.inf]), ["'age'", "infinite in row 80"]),
+        (lambda frame: frame.assign(age=[1.0] * 60 + [None] * 20), ["'age'", "first in row 61"]),
+    ],
+)
+def test_all_or_nothing(
+    here: Here, table: Path, model: Path, monkeypatch: pytest.MonkeyPatch, change, words
+) -> None:
+    monkeypatch.setattr("svmselect.tables.source.PIECE", 25)
+    change(clients()).to_csv("new.csv", index=False)
+    Path("p.csv").write_text("precious")
+    refused(here("predict", model, "new.csv", "-o", "p.csv"), *words)
+    assert Path("p.csv").read_text() == "precious"
+    assert sorted(file.name for file in Path().iterdir()) == ["clients.csv", "new.csv", "p.csv"]
+
+
+def test_models_saved_from_python(here: Here, table: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    y = np.where(X["a"] > 0, "p", "n")
+    X[["b", "a"]].to_csv("new.csv", index=False)
+    named = AutoSVC(random_state=0).fit(X, y)
+    svmselect.save(named, "named.skops")
+    ended = here("predict", "named.skops", "new.csv")
+    found = pd.read_csv(io.StringIO(ended.out))
+    np.testing.assert_allclose(found.iloc[:, 1:], named.predict_proba(X), rtol=1e-5)
+    bare = AutoSVC(random_state=0).fit(X.to_numpy(), y)
+    svmselect.save(bare, "bare.skops")
+    X.to_csv("new.csv", index=False)
+    found = pd.read_csv(io.StringIO(here("predict", "bare.skops", "new.csv").out))
+    np.testing.assert_allclose(found.iloc[:, 1:], bare.predict_proba(X.to_numpy()), rtol=1e-5)
+    refused(here("predict", "bare.skops", table), "takes 2 columns")
+
+
+def rewritten(content: bytes, change) -> bytes:
+    """A zip archive with its members changed: name, bytes -> bytes."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(made, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, change(name, old.read(name)))
+    return made.getvalue()
+
+
+def other_numbers(name: str, content: bytes) -> bytes:
+    """One byte of an array is another."""
+    return content[:-1] + bytes([content[-1] ^ 1]) if name.endswith(".npy") else content
+
+
+def other_label(name: str, content: bytes) -> bytes:
+    return content.replace(b"churn", b"saint")
+
+
+def other_type(name: str, content: bytes) -> bytes:
+    return content.replace(b'"TableModel"', b'"system"').replace(
+        b'"svmselect.tables.model"', b'"os"'
+    )
+
+
+def no_digest(content: bytes) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(made, "w") as new:
+        for name in old.namelist():
+            if "sha256" not in name:
+                new.writestr(name, old.read(name))
+    return made.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda content: rewritten(content, other_numbers), "was changed after"),
+        (lambda content: rewritten(content, other_label), "was changed after"),
+        (lambda content: rewritten(content, other_type), "not trusted: os.system"),
+        (lambda content: rewritten(content, lambda name, _: b"{}"), "no model file"),
+        (lambda content: rewritten(content, lambda name, _: b"nonsense"), "no model file"),
+        (no_digest, "has no digest"),
+        (lambda content: content[: len(content) // 2], "damaged or cut short"),
+        (lambda content: content[:200] + b"\0\0\0\0" + content[204:], "damaged or cut short"),
+        (lambda content: b"PK\3\4nothing", "damaged or cut short"),
+        (lambda content: b"", "no model file"),
+        (lambda content: b"\x80\x04K\x01.", "no model file"),
+    ],
+)
+def test_files_that_are_no_models_or_were_changed(
+    here: Here, table: Path, model: Path, change, words: str
+) -> None:
+    Path("m.skops").write_bytes(change(model.read_bytes()))
+    refused(here("predict", "m.skops", table), "m.skops", words)
+
+
+def test_no_model_file(here: Here, table: Path) -> None:
+    refused(here("predict", "nothing.skops", table), "there is no file nothing.skops")
+    refused(here("predict", ".", table), "a folder without a model.skops")
