@@ -11,6 +11,12 @@ from svmselect.plots.canvas import ACCENT, axes_of, tidy, words
 from svmselect.plots.data import scales
 from svmselect.plots.data.scales import ScaleData
 
+KINDS = {
+    "relevance": "share of relevance",
+    "length_scale": "length scale (short ones matter most)",
+    "influence": "mean change of the probabilities when shuffled",
+}
+
 
 class LengthScaleDisplay:
     """Length scales of the inputs, the most relevant on top; short ones matter most.
@@ -26,13 +32,17 @@ class LengthScaleDisplay:
         cls,
         estimator: Any,
         *,
+        X: Any = None,
         names: Sequence[str] | None = None,
         kind: str = "relevance",
         most: int = 20,
         ax: Any = None,
     ) -> LengthScaleDisplay:
-        """Draw the inputs of a fitted AutoSVC or AutoKLR; ``kind`` as in ``plot``."""
-        return cls(scales.of_estimator(estimator, names)).plot(ax, kind=kind, most=most)
+        """Draw the inputs of a fitted AutoSVC or AutoKLR; ``kind`` as in ``plot``.
+
+        With rows X the influence of the inputs is there as well.
+        """
+        return cls(scales.of_estimator(estimator, names, X)).plot(ax, kind=kind, most=most)
 
     @classmethod
     def from_selection(
@@ -50,22 +60,24 @@ class LengthScaleDisplay:
     def plot(
         self, ax: Any = None, *, kind: str = "relevance", most: int = 20
     ) -> LengthScaleDisplay:
-        """Draw shares of relevance ("relevance") or the scales themselves ("length_scale")."""
-        if kind not in ("relevance", "length_scale"):
-            raise ValueError(f"kind={kind!r} is neither 'relevance' nor 'length_scale'")
+        """Draw shares of "relevance", the "length_scale" itself, or the "influence"."""
+        if kind not in KINDS:
+            raise ValueError(f"kind={kind!r} is not one of {', '.join(map(repr, KINDS))}")
         data = self.data
-        order = np.argsort(-data.relevance, kind="stable")[:most][::-1]
+        height = data.influence if kind == "influence" else data.relevance
+        if kind != "relevance" and np.isnan(getattr(data, kind)).all():
+            remedy = "give X" if kind == "influence" else "the kernel has none; use 'relevance'"
+            raise ValueError(f"there is no {kind} to draw: {remedy}")
+        order = np.argsort(-height, kind="stable")[:most][::-1]
         self.ax_, self.figure_ = axes_of(ax, (6.0, 1.0 + 0.26 * len(order)))
         names = [words(_short(data.names[a])) for a in order]
         place = np.arange(len(order))
-        if kind == "relevance":
-            self.bars_ = self.ax_.barh(place, data.relevance[order], color=ACCENT, height=0.65)
-            self.ax_.set_xlabel("share of relevance")
-        else:
-            if np.isnan(data.length_scale).all():
-                raise ValueError("the kernel has no length scale; use kind='relevance'")
+        if kind == "length_scale":
             self.bars_ = self.ax_.plot(data.length_scale[order], place, "o", color=ACCENT)
-            self.ax_.set(xscale="log", xlabel="length scale (short ones matter most)")
+            self.ax_.set_xscale("log")
+        else:
+            self.bars_ = self.ax_.barh(place, height[order], color=ACCENT, height=0.65)
+        self.ax_.set_xlabel(KINDS[kind])
         self.ax_.set_yticks(place, names)
         hidden = len(data.names) - len(order)
         if hidden:

@@ -14,6 +14,7 @@ import numpy as np
 
 from svmselect.criteria import available
 from svmselect.data import data_hash
+from svmselect.fitting.words import weak
 from svmselect.plots.data import scales
 from svmselect.plots.data.calibration import CalibrationData, of_rows, wilson
 from svmselect.plots.data.landscape import LandscapeData, landscape_data
@@ -33,6 +34,7 @@ from svmselect.report.record import (
 )
 from svmselect.trace import Record, Trace
 
+_FEW = 20  # members of a class, below which folds say little
 _ENOUGH = 100  # rows held apart that make a better calibration curve than the folds
 
 
@@ -74,14 +76,15 @@ def of_fit(
         criterion=story["criterion"],
         error=error,
         calibration=folds if tested is None or tested.rows < _ENOUGH else tested,
-        inputs=scales.of_estimator(model, names),
+        inputs=scales.of_estimator(model, names, X),
         trace=trace_data(
             tuple(model.trace_), source.criterion, source.greater_is_better, source.shift
         ),
         landscape=landscape,
         optima=_others(refit, source, landscape),
         rivals=() if grid is None else (_own(model, error, tested), grid),
-        warnings=(*(m for m in story["messages"] if not words.is_choice(m)), *warnings),
+        warnings=(*_warnings(model), *warnings),
+        notes=tuple(m for m in story["messages"] if words.is_course(m)),
         provenance=_provenance(model, X, y, settings or {}),
         repeat=str((settings or {}).get("command", "")) or _code(model),
     )
@@ -142,20 +145,36 @@ def _tested(model: Any, held_out: tuple[Any, Any]) -> CalibrationData:
     return of_rows(model, X, y, source=f"{len(np.asarray(y))} rows held apart")
 
 
+def _warnings(model: Any) -> list[str]:
+    """What the search warned of, and what is known to mislead."""
+    story = model._story
+    found = [m for m in story["messages"] if not (words.is_choice(m) or words.is_course(m))]
+    labels, members = model.classes_.tolist(), np.asarray(story["members"])
+    few = [str(labels[i]) for i in np.flatnonzero(members < _FEW)]
+    if few:
+        listed = ", ".join(few[:5]) + (", ..." if len(few) > 5 else "")
+        found.append(f"{listed}: fewer than {_FEW} rows, so other folds may choose otherwise")
+    if weak(model.sigmoid_slope_, story["spread"]):
+        found.append("the held-out decision values hardly tell the classes apart; other inputs may")
+    return found
+
+
 def _error(model: Any, tested: CalibrationData | None) -> ErrorEstimate:
     story = model._story
-    error, rows = float(story["error"][0]), round(sum(story["members"]))
-    if story["folded"] or story["coupled"]:
-        said = f"{story['folds']} folds of the {rows} rows"
+    (error, spread), rows = story["error"], round(sum(story["members"]))
+    # the rows that a standard error of sqrt(e (1 - e) / n) speaks of
+    seen = min(rows, round(error * (1.0 - error) / spread**2)) if spread > 0 else rows
+    if seen < 0.95 * rows:
+        said = f"{seen} of the {rows} rows, held out"
     else:
-        said = f"held-out rows of the {rows}"
+        seen, said = rows, f"the {rows} rows, held out in turn in {story['folds']} folds"
     if not story["coupled"]:
-        said += ", in pairs of classes"
+        said += ", two classes at a time"
     members = np.asarray(story["members"])
     held = None
     if tested is not None:
         held = _rate(tested.error, tested.rows, tested.source)
-    return ErrorEstimate(_rate(error, rows, said), held, 1.0 - float(members.max() / members.sum()))
+    return ErrorEstimate(_rate(error, seen, said), held, 1.0 - float(members.max() / members.sum()))
 
 
 def _rate(error: float, rows: int, source: str) -> Rate:

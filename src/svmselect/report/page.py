@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from svmselect.report.figures import figures, slices
 from svmselect.report.record import Report
@@ -36,19 +39,35 @@ def render(report: Report) -> str:
     )
 
 
-def _inputs(report: Report) -> list[tuple[str, float, float, str]]:
-    """Name, relevance, length scale and the width of its bar in %, the most relevant first."""
+@dataclass(frozen=True)
+class _Input:
+    """A row of the table of inputs; ``bar`` is the length of its bar in %."""
+
+    name: str
+    relevance: float
+    influence: float
+    length_scale: float
+    bar: str
+
+
+def _inputs(report: Report) -> list[_Input]:
+    """What counts most first: by relevance where length scales are separate, else by influence."""
     found = report.inputs
     if found is None:
         return []
-    top = float(found.relevance.max()) or 1.0
-    rows = [
-        (name, float(share), float(length), f"{100.0 * share / top:.1f}")
-        for name, share, length in zip(
-            found.names, found.relevance, found.length_scale, strict=True
+    height = found.relevance if found.separate else np.nan_to_num(found.influence)
+    top = float(height.max()) or 1.0
+    order = np.argsort(-height, kind="stable")
+    return [
+        _Input(
+            found.names[a],
+            float(found.relevance[a]),
+            float(found.influence[a]),
+            float(found.length_scale[a]),
+            f"{100.0 * height[a] / top:.1f}",
         )
+        for a in order
     ]
-    return sorted(rows, key=lambda row: -row[1])
 
 
 def _better(report: Report) -> bool:

@@ -82,5 +82,6 @@ class Report:
     optima: tuple[Optimum, ...] = ()
     rivals: tuple[Rival, ...] = ()
     warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     provenance: tuple[tuple[str, str], ...] = ()
     repeat: str = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -95,9 +96,29 @@ def of_model(model: Any) -> tuple[str, ...]:
     return tuple(paragraphs)
 
 
+_CHOICE = ("one length scale for all inputs", "a length scale for each input")
+_COURSE = (
+    "converged",
+    "hyperparameters chosen on",
+    "then adjusted",
+    "probabilities from",
+    "trained on",
+)
+
+
 def is_choice(message: str) -> bool:
     """Whether a message of the search tells of the choice, and warns of nothing."""
-    return message.startswith(("one length scale for all inputs", "a length scale for each input"))
+    return message.startswith(_CHOICE)
+
+
+def is_course(message: str) -> bool:
+    """Whether a message tells how the search went, and warns of nothing."""
+    return message.startswith(_COURSE)
+
+
+def kernel_words(kernel: Any) -> str:
+    """A kernel as it is written, its numbers rounded."""
+    return re.sub(r"\d+\.\d{4,}(e[-+]\d+)?", lambda m: f"{float(m[0]):.4g}", repr(kernel))
 
 
 def _choice(model: Any) -> str:
@@ -114,7 +135,7 @@ def _choice(model: Any) -> str:
     if isinstance(length, np.ndarray):
         low, high = number(float(length.min())), number(float(length.max()))
         return start + f"a length scale for each input, from {low} to {high}."
-    return start + f"the kernel {model.kernel_!r}."
+    return start + f"the kernel {kernel_words(model.kernel_)}."
 
 
 def short(model: Any) -> str:
@@ -125,7 +146,9 @@ def short(model: Any) -> str:
     start = f"C = {number(float(model.C_))}, "
     if isinstance(length, float):
         return f"{start}length scale {number(length)}"
-    return start + ("a length scale for each input" if isinstance(length, np.ndarray) else "kernel")
+    if isinstance(length, np.ndarray):
+        return f"{start}a length scale for each input"
+    return start + kernel_words(model.kernel_)
 
 
 def facts_of_model(model: Any) -> tuple[Fact, ...]:

@@ -96,7 +96,7 @@ def codes_of(y: Any, classes: NDArray[Any]) -> IntArray:
     if len(unknown):
         row = unknown[0]
         raise ValueError(
-            f"label {labels[row]!r} in row {row} is no class that the model was fitted to: "
+            f"label {labels.tolist()[row]!r} in row {row} is no class that the model knows: "
             f"{', '.join(map(repr, classes.tolist()[:10]))}"
         )
     return codes

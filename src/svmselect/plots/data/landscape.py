@@ -70,7 +70,7 @@ def landscape_data(
     ``size`` is the number of points each way; by default fewer the more rows there are. It is made
     odd, so that the choice is in the middle. Costs size^2 evaluations, and 13 for each slice.
     """
-    size = grid_size(len(source.data)) if size is None else size
+    size = grid_size(len(source.data), source.pairs) if size is None else size
     if size < 3:
         raise ValueError(f"size must be 3 or more points each way, got {size}")
     size += 1 - size % 2
@@ -108,9 +108,13 @@ def landscape_data(
     )
 
 
-def grid_size(rows: int) -> int:
-    """Points each way that draw in a few seconds: an evaluation costs about the rows squared."""
-    return 17 if rows <= 600 else 13 if rows <= 1200 else 11
+def grid_size(rows: int, pairs: int = 1) -> int:
+    """Points each way that draw in a few seconds.
+
+    An evaluation costs about the rows squared, and some time for each pair of classes.
+    """
+    by_rows = 17 if rows <= 600 else 13 if rows <= 1200 else 11
+    return min(by_rows, 17 if pairs == 1 else 13 if pairs <= 6 else 9 if pairs <= 21 else 7)
 
 
 def paths_of(source: Source) -> tuple[Path, ...]:

@@ -13,6 +13,7 @@ from svmselect.criteria import Criterion, available
 from svmselect.data import stratified_folds
 from svmselect.fitting.chosen import HeldOut, Setting, hold_out
 from svmselect.fitting.criterion import Wish, judged
+from svmselect.fitting.machines import Sigmoid, train_pair
 from svmselect.fitting.options import is_default, standardises
 from svmselect.fitting.problem import Problem
 from svmselect.parallel import single_threaded
@@ -116,14 +117,28 @@ class Refit:
     def calibration(self, bins: int = 10) -> CalibrationData:
         """Cross-validated probabilities against what was observed.
 
-        The sigmoid is fitted to the same held-out values, two numbers from all of them.
+        By the model's own sigmoids; on a sample of the rows, by sigmoids fitted to that.
         """
         held, problem = self.held_out(), self.problem
-        p = held.probabilities(held.sigmoids(problem), len(problem.classes))
+        sigmoids = held.sigmoids(problem) if self.sampled else self.sigmoids()
+        p = held.probabilities(sigmoids, len(problem.classes))
         folds = problem.splits.test.shape[1]
-        which = f"a sample of {len(problem)} rows" if self.sampled else f"{len(held.rows)} rows"
-        source = f"{which}, each held out once in {folds} folds"
+        which = f"a sample of {len(problem)} rows" if self.sampled else f"{len(problem)} rows"
+        source = f"{which}, held out in turn in {folds} folds"
         return calibration_data(p, problem.codes[held.rows], problem.classes, source, bins)
+
+    def sigmoids(self) -> list[Sigmoid]:
+        """The model's: its intercepts less those of the machines are the thresholds."""
+        model, setting = self.model, self.setting()
+        own = model.intercept_ if len(self.problem.classes) == 2 else -model.intercept_
+        made = []
+        for p, pair in enumerate(self.pairs):
+            C, kernel = setting.of(p)
+            arguments = (self.problem.X, pair, kernel, C, model._loss(), setting.fit_intercept)
+            machine = single_threaded(train_pair, *arguments)
+            shift = float(own[p]) - machine.intercept
+            made.append(Sigmoid(float(model.sigmoid_slope_[p]), shift, 1.0))
+        return made
 
 
 def criterion_of(model: Any) -> tuple[str, bool]:

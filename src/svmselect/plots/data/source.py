@@ -30,7 +30,7 @@ class Source:
 
     ``evaluate`` takes a point and the machines of a neighbouring one; it gives the value and the
     machines trained there. ``point`` is what was chosen; C there is that of the final machine, and
-    ``shift`` is what to add to log C of the ``records``.
+    ``shift`` is what to add to log C of the ``records``; ``pairs`` of classes share the criterion.
     """
 
     criterion: str
@@ -44,6 +44,7 @@ class Source:
     loss: str
     fit_intercept: bool
     notes: tuple[str, ...] = ()
+    pairs: int = 1
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -103,7 +104,10 @@ def of_refit(refit: Refit, pair: int = 0) -> Source:
         evaluate = _landscape(landscape, shift + float(np.log(share)))
         shift += float(np.log(share))
         data = Dataset.of(problem.X, problem.codes > 0, problem.weights)
-        if len(kernel.theta) > 1:  # the default strategy ties length scales together
+        # the default strategy has beliefs of its own; they show where it passed better values by
+        folds = max(r.evaluation.details.get("folds", 0.0) for r in records)
+        seen = [r.value for r in records if r.evaluation.details.get("folds", 0.0) == folds]
+        if len(kernel.theta) > 1 or max(seen) > model.best_score_ + 1e-9:
             notes.append(_PRIOR)
     else:
         seed = int(model._story.get("seed", 0))
@@ -128,6 +132,7 @@ def of_refit(refit: Refit, pair: int = 0) -> Source:
         loss=model._loss(),
         fit_intercept=refit.fit_intercept,
         notes=tuple(notes),
+        pairs=len(pairs),
     )
 
 

@@ -1,0 +1,230 @@
+"""What the page says: every section, in words and numbers that agree with the model."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from report.conftest import LABELS, UGLY, problem
+from svmselect import AutoKLR, AutoSVC, report, select
+from svmselect.report import Report, render
+from svmselect.report.words import number, percent, seconds
+
+SECTIONS = ["choice", "error", "inputs", "search", "landscape", "optima", "grid", "repeat"]
+
+
+class Reader(HTMLParser):
+    """Elements, their attributes, and the text without style and script."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.words: list[str] = []
+        self.open: list[str] = []
+        self.feed(page)
+        self.text = re.sub(r"[ \n]+", " ", " ".join(self.words))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        while self.open and self.open.pop() != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if not {"style", "script"} & set(self.open):
+            self.words.append(data)
+
+
+def sections(page: str) -> list[str]:
+    return re.findall(r'<section id="(\w+)">', page)
+
+
+def test_every_section_is_there_in_order(ugly: Report) -> None:
+    page = render(ugly)
+    assert sections(page) == SECTIONS
+    assert page.count("<svg") == 4 + 8
+    assert len(page) < 500_000
+
+
+def test_nothing_is_loaded_and_only_our_script_may_run(ugly: Report) -> None:
+    read = Reader(render(ugly))
+    assert read.tags.count("script") == 1
+    addresses = [v for name, v in read.attributes if name in ("href", "src", "action", "data")]
+    assert addresses == ["data:,"]
+    policy = next(v for name, v in read.attributes if name == "content" and "default-src" in str(v))
+    assert policy is not None
+    assert "default-src 'none'" in policy
+    assert "script-src 'sha256-" in policy
+    assert not [name for name, _ in read.attributes if name.startswith("on")]
+
+
+def test_names_and_labels_are_data(ugly: Report) -> None:
+    page = render(ugly)
+    read = Reader(page)
+    assert not {"img", "b"} & set(read.tags)
+    for text in (*UGLY, LABELS[1]):
+        assert text in read.text, text
+    assert page.count("document.title='hacked'") == 0  # quotes are escaped as well
+    assert "svmselect fit '" + UGLY[0] in read.text
+    assert f"{UGLY[1]} looks like an identifier" in read.text
+
+
+def test_runs_of_the_trace_are_data_too() -> None:
+    X, y = problem(60, 3)
+    wild = AutoSVC(random_state=0, multi_class="ovo-separate", max_time=2.0)
+    labels = np.where(X[:, 0] > 0.5, "</svg><script>1</script>", y)
+    page = render(report.of_fit(wild.fit(X, labels), X, labels))
+    read = Reader(page)
+    assert read.tags.count("script") == 1
+    assert "</svg><script>1</script> or" in read.text
+
+
+def test_the_numbers_are_those_of_the_model() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = AutoSVC(random_state=3).fit(X, y)
+    made = report.of_fit(model, X, y, names=["a", "b", "c", "d"], title="Flowers")
+    text = Reader(render(made)).text
+    assert made.error is not None
+    assert made.error.folds.error == model._story["error"][0]
+    assert made.error.folds.rows == 150
+    assert made.error.baseline == pytest.approx(2 / 3)
+    assert f"expect {percent(made.error.folds.error)} to be" in text
+    assert f"C = {number(model.C_)} was chosen" in text
+    assert f"Support vectors {model.n_support_.sum()}" in text
+    assert "3 classes, so 3 machines" in text
+    assert made.landscape is not None
+    assert made.landscape.best == pytest.approx(model.best_score_, rel=1e-9)
+    assert np.exp(made.landscape.at[0]) == pytest.approx(model.C_)
+    assert made.trace is not None
+    assert len(made.trace.value) == len(model.trace_)
+    assert made.inputs is not None
+    assert np.array_equal(made.inputs.relevance, model.feature_importances_)
+    assert ("random_state", "3") in made.provenance
+    assert made.repeat == "AutoSVC(random_state=3).fit(X, y)"
+
+
+def test_rows_held_apart_are_judged_by_the_model() -> None:
+    X, y = problem(90, 4)
+    X_new, y_new = problem(120, 4)
+    model = AutoKLR(random_state=0).fit(X, y)
+    made = report.of_fit(model, X, y, held_out=(X_new, y_new))
+    assert made.error is not None
+    assert made.error.held_out is not None
+    error = 1 - model.score(X_new, y_new)
+    assert made.error.held_out.error == pytest.approx(error)
+    assert made.error.held_out.low < error < made.error.held_out.high
+    assert made.calibration is not None
+    assert made.calibration.source == "120 rows held apart"
+    assert "On 120 rows held apart" in Reader(render(made)).text
+
+
+def test_warnings_and_notes_are_told_apart() -> None:
+    X, y = problem(30, 3)
+    model = AutoSVC(random_state=0).fit(X, y)
+    made = report.of_fit(model, X, y, warnings=["column q is constant"])
+    assert "column q is constant" in made.warnings
+    assert any("fewer than 20 rows" in warning for warning in made.warnings)
+    assert not any("length scale for" in warning for warning in made.warnings)
+    assert "Worth knowing" in render(made)
+    large, y = problem(90, 3)
+    calm = report.of_fit(AutoSVC(random_state=0).fit(large, y), large, y)
+    assert calm.warnings == ()
+    assert "Worth knowing" not in render(calm)
+
+
+def test_sections_without_data_are_left_out(three_classes: Report) -> None:
+    assert sections(render(three_classes)) == [s for s in SECTIONS if s != "grid"]
+
+
+@pytest.mark.parametrize("kernel", ["linear", "polynomial"])
+def test_kernels_without_length_scales(kernel: str) -> None:
+    X, y = problem(40, 3)
+    model = AutoSVC(kernel, criterion="likelihood", random_state=0, max_time=5.0).fit(X, y)
+    page = render(report.of_fit(model, X, y))
+    assert "The kernel has no length scales" in page
+    assert "figure-landscape" in page
+
+
+@pytest.mark.slow
+def test_many_rows_are_drawn_from_a_sample() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2500, 2))
+    y = X[:, 0] + 0.5 * rng.normal(size=2500) > 0
+    made = report.of_fit(AutoSVC(random_state=0, ard="no").fit(X, y), X, y)
+    assert made.landscape is not None
+    assert any("sample of 1250 of 2500 rows" in note for note in made.landscape.notes)
+    assert made.calibration is not None
+    assert made.calibration.rows == 1250
+
+
+def test_the_plain_grid_beside_it() -> None:
+    X, y = problem(60, 2)
+    held_out = problem(50, 2)
+    rival = report.plain_grid(X, y, held_out=held_out, cv=3)
+    assert rival.evaluations == 110
+    assert rival.seconds > 0
+    assert rival.fold_error is not None
+    assert 0 <= rival.fold_error < 0.3
+    model = AutoSVC(random_state=0).fit(X, y)
+    text = Reader(render(report.of_fit(model, X, y, held_out=held_out, grid=rival))).text
+    assert "Beside the plain grid" in text
+    assert f"Settings tried {model._story['evaluations']} 110" in text
+    assert rival.held_out_error is not None
+    assert f"{percent(1 - model.score(*held_out))} {percent(rival.held_out_error)}" in text
+
+
+def test_the_same_data_give_the_same_page(three_classes: Report) -> None:
+    assert render(three_classes) == render(three_classes)
+
+
+def test_of_a_search_that_was_not_fitted(tmp_path: Path) -> None:
+    X, y = problem(40, 3)
+    path = tmp_path / "trace.jsonl"
+    chosen = select(X, y, n_starts=2, budget=16, random_state=0, checkpoint=path)
+    made = report.of_trace(path)
+    page = render(made)
+    assert sections(page) == ["choice", "search", "optima", "repeat"]
+    assert f"C = {number(chosen.C)}" in Reader(page).text
+    assert 'id="figure-places"' in page
+    assert made.trace is not None
+    assert len(made.trace.value) == len(chosen.trace)
+    assert made.optima[0].value == pytest.approx(chosen.value)
+    assert ("seed", "0") in made.provenance
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0.0, "0"),
+        (3.0, "3.00"),
+        (1234.5, "1\u202f230"),
+        (0.012345, "0.0123"),
+        (-0.0954, "−0.0954"),
+        (250.0, "250"),
+        (9.999, "10.0"),
+        (1e6, "1·10⁶"),
+        (2.34e-7, "2.34·10⁻⁷"),
+        (99999.9, "1·10⁵"),
+        (float("inf"), "inf"),
+    ],
+)
+def test_numbers_in_words(value: float, shown: str) -> None:
+    assert number(value) == shown
+
+
+def test_shares_and_times_in_words() -> None:
+    assert [percent(v) for v in (0.0, 0.021, 0.0994, 0.0996, 0.5)] == [
+        "0.0\u202f%", "2.1\u202f%", "9.9\u202f%", "10\u202f%", "50\u202f%",
+    ]  # fmt: skip
+    assert [seconds(v) for v in (0.0123, 2.34, 61.0, 600.0, 9000.0)] == [
+        "12 ms", "2.3 s", "61 s", "10 min", "2.5 h",
+    ]  # fmt: skip
