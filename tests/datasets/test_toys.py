@@ -16,26 +16,32 @@ def test_half_relevant_best_error():
     assert abs(best - toys.BAYES_ERROR) < 1e-5
 
 
-def test_rings_chances():
-    X, y = toys.rings(100_000, 0)
-    radius = np.hypot(*X.T)
+def test_circles_chances():
+    X, y = toys.circles(200_000, 0)
+    radius = np.hypot(*(X - 0.5).T)
     for inside, chance in (
-        (radius < 0.5, 0.05),
-        ((radius > 0.5) & (radius < 0.7), 0.5),
-        (radius > 0.7, 0.95),
+        (radius < 0.2, 0.05),
+        ((radius > 0.2) & (radius < 0.35), 0.5),
+        (radius > 0.35, 0.95),
     ):
         assert np.mean(y[inside] > 0) == pytest.approx(chance, abs=0.02)
 
 
-def test_bands_chances_from_the_top():
-    X, y = toys.bands(100_000, 0)
-    height = X[:, 1] - 0.35 * np.sin(np.pi * X[:, 0])
-    for inside, chance in (
-        (height > 0.15, 0.95),
-        (abs(height) < 0.15, 0.5),
-        (height < -0.15, 0.05),
-    ):
+def test_sines_chances_from_the_top():
+    X, y = toys.sines(200_000, 0)
+    height = X[:, 1] - 0.5 - 0.2 * np.sin(2 * np.pi * X[:, 0])
+    for inside, chance in ((height > 0.1, 0.95), (abs(height) < 0.1, 0.5), (height < -0.1, 0.05)):
         assert np.mean(y[inside] > 0) == pytest.approx(chance, abs=0.02)
+
+
+@pytest.mark.parametrize("name", ["circles", "sines"])
+def test_the_paper_s_experiment_draws_the_same(name):
+    from svmselect.experiments.wahba_lin_zhang import draw_data
+
+    X, y, _ = draw_data(name, 50, 7)
+    drawn = getattr(toys, name)(50, 7)
+    assert np.array_equal(X, drawn[0])
+    assert np.array_equal(y, drawn[1])
 
 
 def test_five_gaussians_best_error_is_near_the_paper_s():

@@ -87,12 +87,12 @@ OTHERS = (
         (Generated(toys.five_gaussians, 10500, first=500),),
     ),
     Entry(
-        *("rings", 1000, 2, None, "noisy labels in three rings", ("wahba-lin-zhang",)),
-        (Generated(toys.rings, 1000),),
+        *("circles", 200, 2, None, "noisy labels in three rings", ("wahba-lin-zhang",)),
+        (Generated(toys.circles, 200),),
     ),
     Entry(
-        *("bands", 1000, 2, None, "noisy labels in three bands", ("wahba-lin-zhang",)),
-        (Generated(toys.bands, 1000),),
+        *("sines", 200, 2, None, "noisy labels in three bands", ("wahba-lin-zhang",)),
+        (Generated(toys.sines, 200),),
     ),
     Entry(
         *("half-relevant", 10000, 10, None, "five of ten inputs matter", ("glasmachers-igel",)),

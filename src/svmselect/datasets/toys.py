@@ -25,29 +25,29 @@ def half_relevant(
     return X, y
 
 
-def rings(n: int, random_state: int | np.random.Generator | None = None) -> tuple[Array, Array]:
-    """Noisy labels in three rings of a square (Wahba, Lin & Zhang 2000, their first example).
+def circles(n: int, random_state: int | np.random.Generator | None = None) -> tuple[Array, Array]:
+    """Noisy labels in three rings of a square (Wahba, Lin & Zhang 1999, their first example).
 
-    x is uniform on [-1, 1]^2; P(y = +1) is 0.05 within radius 0.5, 0.5 up to radius 0.7 and 0.95
+    x is uniform on [0, 1]^2; P(y = +1) is 0.05 within 0.2 of the centre, 0.5 up to 0.35 and 0.95
     beyond. Their radii are only in a figure; these are ours.
     """
     rng = np.random.default_rng(random_state)
-    X = rng.uniform(-1.0, 1.0, (n, 2))
-    radius = np.hypot(X[:, 0], X[:, 1])
-    chance = np.select([radius < 0.5, radius < 0.7], [0.05, 0.5], 0.95)
+    X = rng.uniform(size=(n, 2))
+    radius = np.hypot(X[:, 0] - 0.5, X[:, 1] - 0.5)
+    chance = np.select([radius < 0.2, radius < 0.35], [0.05, 0.5], 0.95)
     return X, np.where(rng.random(n) < chance, 1.0, -1.0)
 
 
-def bands(n: int, random_state: int | np.random.Generator | None = None) -> tuple[Array, Array]:
-    """Noisy labels in three bands of a square (Wahba, Lin & Zhang 2000, their second example).
+def sines(n: int, random_state: int | np.random.Generator | None = None) -> tuple[Array, Array]:
+    """Noisy labels in three bands of a square (Wahba, Lin & Zhang 1999, their second example).
 
-    x is uniform on [-1, 1]^2; P(y = +1) is 0.95, 0.5 and 0.05 from the top, the borders being
-    x_2 = 0.35 sin(pi x_1) +- 0.15. Their borders are only in a figure; these are ours.
+    x is uniform on [0, 1]^2; P(y = +1) is 0.95, 0.5 and 0.05 from the top, with borders
+    x_2 = 0.5 + 0.2 sin(2 pi x_1) +- 0.1. Their borders are only in a figure; these are ours.
     """
     rng = np.random.default_rng(random_state)
-    X = rng.uniform(-1.0, 1.0, (n, 2))
-    height = X[:, 1] - 0.35 * np.sin(np.pi * X[:, 0])
-    chance = np.select([height > 0.15, height > -0.15], [0.95, 0.5], 0.05)
+    X = rng.uniform(size=(n, 2))
+    height = X[:, 1] - 0.5 - 0.2 * np.sin(2.0 * np.pi * X[:, 0])
+    chance = np.select([height > 0.1, height > -0.1], [0.95, 0.5], 0.05)
     return X, np.where(rng.random(n) < chance, 1.0, -1.0)
 
 
