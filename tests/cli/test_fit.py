@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,24 @@ def fit(here: Here, *arguments: object) -> dict:
     assert ended.code == 0, ended.err
     assert ended.err == ""
     return json.loads(ended.out)
+
+
+def interrupting(at: int) -> Callable[[Bar], None]:
+    """A bar's step that presses Ctrl-C once, when so many steps are done."""
+    step = Bar.step
+
+    def interrupted(bar: Bar) -> None:
+        step(bar)
+        if bar.steps == at:
+            signal.raise_signal(signal.SIGINT)
+
+    return interrupted
+
+
+def test_no_time_at_all(here: Here, table: Path) -> None:
+    options = ("-c", "evidence-ep", "--ard", "yes", "--max-time", "0.000001s")
+    refused(here("fit", "clients.csv", "-t", "churn", *options), "give the search more time")
+    assert fit(here, "clients.csv", "-t", "churn", *options[-2:])["error"]["value"] < 0.6
 
 
 def _rows(table: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -149,13 +168,16 @@ def test_quiet_says_nothing(here: Here, table: Path) -> None:
     assert Path("a/b/model.skops").exists()
 
 
-def test_a_stopped_search_goes_on(here: Here, table: Path) -> None:
+def test_a_stopped_search_goes_on(here: Here, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = ("clients.csv", "-t", "churn", "--criterion", "gacv", "--search", "cma-es")
-    stopped = fit(here, *options, "--max-time", "0.05s")
-    assert any("over: the best so far" in note for note in stopped["notes"])
+    with monkeypatch.context() as patch:
+        patch.setattr(Bar, "step", interrupting(20))
+        ended = here("fit", *options, *QUICK)
+    stopped = json.loads(ended.out)
+    assert (ended.code, stopped["interrupted"]) == (130, True)
     resumed = fit(here, *options, "--resume")
     whole = fit(here, *options, "-o", "whole")
-    assert stopped["evaluations"] < resumed["evaluations"]
+    assert 20 <= stopped["evaluations"] < resumed["evaluations"] == whole["evaluations"]
     assert resumed["parameters"] == whole["parameters"]
     refused(here("fit", *options[:-1], "grid", "--resume"), "other settings", "search was CMAES")
 
@@ -201,14 +223,7 @@ def test_a_named_criterion_sees_a_sample_of_many_rows(
 def test_ctrl_c_keeps_the_best_so_far(
     here: Here, table: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    step = Bar.step
-
-    def interrupted(bar: Bar) -> None:
-        step(bar)
-        if bar.steps == 3:
-            signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(Bar, "step", interrupted)
+    monkeypatch.setattr(Bar, "step", interrupting(3))
     ended = here("fit", "clients.csv", "-t", "churn", "--no-report")
     assert ended.code == 130
     assert "stopping with the best so far" in ended.err

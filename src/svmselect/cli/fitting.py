@@ -25,6 +25,7 @@ from svmselect.cli.model import (
 from svmselect.cli.outcome import Outcome, Tested
 from svmselect.cli.prepare import Prepared, Question, prepare, prepare_test, split, subset
 from svmselect.cli.progress import Bar, Stopper, Watcher
+from svmselect.fitting.callbacks import Watch
 from svmselect.persist import save
 from svmselect.types import Array, Evaluation
 
@@ -136,8 +137,6 @@ def _rows(wanted: Wanted, prepared: Prepared, model: Any, output: Output) -> tup
 
 def _chosen(wanted: Wanted, model: Any, rows: Rows, output: Output, notes: list[str]) -> bool:
     """Run the search, which writes its trace as it goes; whether it was interrupted."""
-    from svmselect.fitting.callbacks import Watch
-
     path = wanted.folder / "trace.jsonl"
     trace = TraceFile.of(path, rows.X, rows.y, wanted.question.seed, wanted.settings)
     default = by_default(model)
@@ -164,7 +163,7 @@ def _chosen(wanted: Wanted, model: Any, rows: Rows, output: Output, notes: list[
         watch = Watch(watcher, None if default else path, start)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            model._fit(rows.X, rows.y, None, None, watch)
+            _fit(model, rows, watch)
     told = set(model._story["messages"])
     for warning in dict.fromkeys(str(one.message) for one in caught):
         if warning not in told:
@@ -173,6 +172,18 @@ def _chosen(wanted: Wanted, model: Any, rows: Rows, output: Output, notes: list[
     if default:
         trace.complete(model)
     return stopper.asked
+
+
+def _fit(model: Any, rows: Rows, watch: Watch) -> None:
+    try:
+        model._fit(rows.X, rows.y, None, None, watch)
+    except ValueError as error:
+        if model.max_time is None or "no evaluation gave" not in str(error):
+            raise
+        raise ValueError(
+            f"nothing was evaluated within {model.max_time:g} s; give the search more time by "
+            "--max-time"
+        ) from None
 
 
 def _draw(wanted: Wanted, outcome: Outcome, rows: Rows, output: Output) -> None:
