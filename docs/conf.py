@@ -31,7 +31,6 @@ html_math_renderer = "mathml"
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
-maximum_signature_line_length = 100
 toc_object_entries = False
 
 html_theme = "furo"
