@@ -1,8 +1,12 @@
-"""Print the lower bounds of the core dependencies as exact pins, for `make test-oldest`."""
+"""Print the lower bounds of the dependencies as exact pins, for `make test-oldest`.
+
+Those of the core, and of the extras that the plain tests use.
+"""
 
 import tomllib
 from pathlib import Path
 
 pyproject = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())
-for requirement in pyproject["project"]["dependencies"]:
+project = pyproject["project"]
+for requirement in [*project["dependencies"], *project["optional-dependencies"]["parquet"]]:
     print(requirement.replace(">=", "=="))

@@ -49,9 +49,9 @@ def parquet_source(path: Path, title: str) -> Source:
 def _arrow() -> Any:
     try:
         import pyarrow.parquet
-    except ImportError:
+    except ImportError as error:
         raise ValueError(
-            "Parquet files need the package pyarrow: pip install 'svmselect[parquet]', "
+            f"Parquet files need the package pyarrow ({error}): pip install 'svmselect[parquet]', "
             "or save the table as CSV"
         ) from None
     return pyarrow.parquet
