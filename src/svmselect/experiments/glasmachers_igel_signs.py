@@ -19,7 +19,7 @@ def sign(ours: Sequence[float], other: Sequence[float]) -> str:
     difference = difference[difference != 0]
     if len(difference) < 5:
         return ""
-    p = float(wilcoxon(difference, method="auto").pvalue)
+    p = float(wilcoxon(difference).pvalue)
     mark = "<" if np.median(difference) < 0 else ">"
     return mark * (2 if p < 0.001 else 1 if p < 0.01 else 0)
 
