@@ -83,7 +83,7 @@ def sigmoid_likelihood(
     """
     total = float(weights.sum())
     share = weights / total
-    t = _targets(y, weights, targets)
+    t = sigmoid_targets(y, weights, targets)
     mean = float(share @ f)
     scale = float(np.sqrt(share @ (f - mean) ** 2))
     if scale <= _FLAT * float(np.abs(f).max()):
@@ -107,7 +107,7 @@ def sigmoid_likelihood(
     return SigmoidFit(-a / scale, a * mean / scale - c, value, gradient)
 
 
-def _targets(y: Array, weights: Array, targets: str) -> Array:
+def sigmoid_targets(y: Array, weights: Array, targets: str) -> Array:
     """The probability of +1 that each point asks for."""
     if targets == "labels":
         return np.where(y > 0, 1.0, 0.0)

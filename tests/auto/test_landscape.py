@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from svmselect.auto.landscape import Landscape, Pair, rbf_tangent
 from svmselect.auto.newton import Prior, expected_level_three, level_three
@@ -156,25 +157,71 @@ def test_three_pairs_share_rows() -> None:
 def test_level_three_by_hand() -> None:
     X, y = problem()
     reading = Landscape.of(X, [whole(y)]).read(0.5, np.array([0.2, 0.5, 0.8]))
-    tau = 0.4
+    prior = Prior(0.1, 0.4)
     P = np.eye(3) - 1 / 3
     h = np.linalg.eigvalsh(P @ reading.hessian[1:, 1:] @ P)
-    deviation = P @ reading.log_scale
-    expected = reading.loss + deviation @ deviation / (2 * tau**2)
-    expected += 0.5 * np.log1p(tau**2 * h.clip(0)).sum()
-    assert level_three(reading, tau) == pytest.approx(expected)
+    expected = reading.loss + prior.value(reading.point)
+    expected += 0.5 * np.log1p(0.4**2 * h.clip(0)).sum()
+    assert level_three(reading, prior) == pytest.approx(expected)
     # tied completely, the model stays where it is allowed to be: at equal scales
     isotropic = Landscape.of(X, [whole(y)]).read(0.5, np.full(3, 0.5))
-    assert expected_level_three(isotropic, 1e-6) == pytest.approx(isotropic.loss)
-    assert expected_level_three(isotropic, 0.3) < level_three(isotropic, 0.3)
+    tied = Prior(0.1, 1e-6)
+    assert expected_level_three(isotropic, tied) == pytest.approx(tied.height(isotropic))
+    free = Prior(0.1, 0.3)
+    assert expected_level_three(isotropic, free) < level_three(isotropic, free)
+
+
+def test_the_expected_level_three_is_that_of_the_quadratic_model() -> None:
+    X, y = problem()
+    at = Landscape.of(X, [whole(y)]).read(0.5, np.array([0.2, 0.5, 0.8]))
+    prior = Prior(0.1, 0.4)
+    basis = np.linalg.svd(np.ones((1, 3)))[2][1:].T
+    h = np.maximum(np.linalg.eigvalsh(basis.T @ at.hessian[1:, 1:] @ basis), 0.0)
+
+    def model(u: Array) -> float:
+        x = basis @ u
+        moved = np.concatenate([[at.log_C], at.log_scale + x])
+        likelihood = at.loss + at.gradient[1:] @ x + 0.5 * x @ at.hessian[1:, 1:] @ x
+        return float(likelihood + prior.value(moved))
+
+    lowest = minimize(model, np.zeros(2), tol=1e-12).fun
+    expected = lowest + 0.5 * np.log1p(prior.tau**2 * h).sum()
+    assert expected_level_three(at, prior) == pytest.approx(expected, abs=1e-6)
 
 
 def test_prior_derivatives() -> None:
-    prior, x = Prior(0.3), np.array([0.1, 0.5, -0.4])
+    prior, x = Prior(0.7, 0.3), np.array([1.3, 0.1, 0.5, -0.4])
     h = 1e-6
-    numeric = [(prior.value(x + h * e) - prior.value(x - h * e)) / (2 * h) for e in np.eye(3)]
+    numeric = [(prior.value(x + h * e) - prior.value(x - h * e)) / (2 * h) for e in np.eye(4)]
     np.testing.assert_allclose(prior.gradient(x), numeric, rtol=1e-6)
-    np.testing.assert_allclose(prior.hessian(3) @ x, prior.gradient(x))
+    origin = np.array([0.0, 0.7, 0.7, 0.7])
+    np.testing.assert_allclose(prior.hessian(3) @ (x - origin), prior.gradient(x))
+    assert prior.value(origin) == pytest.approx(0.0, abs=1e-15)
+
+
+def test_rounds_of_folds_are_averaged() -> None:
+    X, y = problem()
+    one, two = stratified_folds(y, 4, 0), stratified_folds(y, 4, 1)
+    rows, ones = np.arange(len(y)), np.ones(len(y))
+    both = Landscape.of(X, [Pair(rows, y, ones, one, two)])
+    assert both.total == pytest.approx(len(y))
+    point = (0.5, np.array([0.2, 0.5, 0.8]))
+    reading = both.read(*point)
+    parts = []
+    for tests in (one, two):
+        pair = Pair(rows, y, ones, tests)
+        landscape = Landscape.of(X, [pair])
+        parts.append(landscape.held_out(landscape.read(*point), [pair])[0])
+    f = np.concatenate(parts)
+    labels = np.tile(y, 2)
+    slope, offset = fit_sigmoid(f, labels, np.full(len(f), 0.5), targets="platt")
+    assert reading.sigmoids[0] == pytest.approx((slope, offset), rel=1e-6)
+    # one round at a time: the first is what a landscape of so many folds sees
+    first = Landscape.of(X, [Pair(rows, y, ones, one, two)], most=4).read(*point)
+    alone = Landscape.of(X, [Pair(rows, y, ones, one)]).read(*point)
+    assert first.loss == alone.loss
+    # warm from a reading of fewer folds, the same as cold
+    assert both.read(*point, start=first).loss == pytest.approx(reading.loss, rel=1e-9)
 
 
 def test_equal_rows_are_merged() -> None:

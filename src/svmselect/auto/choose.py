@@ -2,11 +2,13 @@
 
 1. A coarse path on two of the folds: widths around the median distance, C growing along each, warm
    starts throughout; a width is left when its likelihood has fallen twice.
-2. Gauss-Newton from the best cell, of two judged on all folds, in (log C, log width).
+2. Gauss-Newton from the best cell, of two judged on all folds, in (log C, log width), under a
+   vague prior; first on one round of folds, then on all rounds.
 3. At the isotropic optimum a quadratic model predicts what separate length scales would gain at
    each spread tau, after paying for their freedom (Kwok's third level, applied to the
    hyperparameters). If nothing, the isotropic kernel stays, at the price of one reading. If
-   something, Gauss-Newton descends at that tau, and tau is judged again where it ends.
+   something, Gauss-Newton descends at that tau, and tau is judged again where it ends. The
+   sigmoid is then tempered: so many scales promise more than they keep.
 
 C is chosen for machines trained on part of the rows; the final machine sees all of them and gets C
 times that share, so that the penalty per point stays what it was. At small C, where most support
@@ -22,7 +24,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from svmselect.auto.landscape import Landscape, Pair, Reading
-from svmselect.auto.newton import descend, expected_level_three, level_three
+from svmselect.auto.newton import Prior, descend, expected_level_three, level_three
+from svmselect.auto.optimism import tempered
 from svmselect.kernels import RBF
 from svmselect.parallel import one_thread
 from svmselect.types import Array, Evaluation
@@ -32,6 +35,7 @@ _PENALTIES = 2.0 ** np.arange(-3.0, 12.5, 2.5)
 _TAUS = (0.125, 0.25, 0.5, 1.0)  # on log l; on log gamma twice that
 _LOG_C = (np.log(1e-4), np.log(1e6))
 _COARSE_FOLDS = 2
+_GAIN = 0.02  # in log-likelihood: a step that gains less is the last
 _CLOSE = 3.0  # in log-likelihood: cells that the full folds should judge
 _WORTH = 2.0  # gain in log marginal likelihood that pays for separate length scales
 
@@ -61,13 +65,17 @@ class Choice:
 
 @dataclass(eq=False)
 class _Survey:
-    """Readings one after another: the record, the best so far, the clock."""
+    """Readings one after another: the record, the clock, and whether someone said stop."""
 
     landscape: Landscape
     deadline: float | None
     callback: Callable[[Evaluation], object] | None
     history: list[Evaluation] = field(default_factory=list)
-    asked_to_stop: bool = False
+    asked: list[bool] = field(default_factory=list)
+
+    def on(self, landscape: Landscape) -> _Survey:
+        """The same survey of another landscape."""
+        return replace(self, landscape=landscape)
 
     def read(self, log_C: float, log_scale: Array, start: Reading | None, slopes: bool) -> Reading:
         began = time.perf_counter()
@@ -82,12 +90,12 @@ class _Survey:
         )
         self.history.append(evaluation)
         if self.callback is not None and self.callback(evaluation):
-            self.asked_to_stop = True
+            self.asked.append(True)
         return reading
 
     def keep_going(self) -> bool:
         late = self.deadline is not None and time.perf_counter() > self.deadline
-        return not (late or self.asked_to_stop)
+        return not (late or self.asked)
 
 
 def choose(
@@ -112,23 +120,31 @@ def choose(
     with one_thread():
         survey = _Survey(Landscape.of(X, pairs, loss), deadline, callback)
         unit = median_distance(X, random_state)
+        prior = Prior(float(np.log(unit)))
         box = np.array([_LOG_C, (np.log(unit / 50.0), np.log(unit * 50.0))])
         if start is None:
-            rough = replace(survey, landscape=Landscape.of(X, pairs, loss, _COARSE_FOLDS))
-            cells = _coarse(rough, unit)
-            survey.asked_to_stop = rough.asked_to_stop
+            # on few folds first: a step on all rounds costs several times more
+            rough = survey.on(Landscape.of(X, pairs, loss, _COARSE_FOLDS))
+            once = survey.on(Landscape.of(X, pairs, loss, max(len(p.tests) for p in pairs)))
+            cells = _coarse(rough, unit, prior)
+            readings = [once.read(float(c[0]), c[1:], None, True) for c in cells]
+            best = min(readings, key=prior.height)
+            best = descend(once.read, best, prior, box, 5.0 * _GAIN, 10, once.keep_going)
         else:
-            scale = np.log(np.atleast_1d(np.asarray(start.kernel.length_scale))).mean()
+            width = float(np.log(np.atleast_1d(np.asarray(start.kernel.length_scale))).mean())
             share = float(np.mean([pair.share for pair in pairs]))
-            cells = [np.array([np.log(start.C / share), scale])]
-        readings = [survey.read(float(c[0]), c[1:], None, True) for c in cells]
-        best = min(readings, key=lambda r: r.loss)
-        best = descend(survey.read, best, 1.0, box, 1e-2, 10, survey.keep_going)
+            log_C = float(np.clip(np.log(start.C / share), *_LOG_C))
+            best = survey.read(log_C, np.array([width]), None, True)
+        if start is None and any(pair.again for pair in pairs):
+            best = survey.read(best.log_C, best.log_scale, best, True)
+        best = descend(survey.read, best, prior, box, _GAIN, 10, survey.keep_going)
         tau, messages = 0.0, []
         wanted = {"auto": True, "yes": True, "no": False, True: True, False: False}[ard]
         if wanted and X.shape[1] > 1 and survey.keep_going():
-            best, tau, message = _part_scales(survey, best, box, ard in ("yes", True))
+            best, tau, message = _part_scales(survey, best, prior, box, ard in ("yes", True))
             messages.append(message)
+        if tau > 0.0:
+            best = replace(best, sigmoids=tempered(survey.landscape, best, replace(prior, tau=tau)))
     messages += _edges(best, box)
     if not survey.keep_going():
         messages.append("the search was stopped early; this is the best it had found")
@@ -145,7 +161,7 @@ def median_distance(X: Array, random_state: int | np.random.Generator | None) ->
     return float(np.sqrt(np.median(d2))) if len(d2) else 1.0
 
 
-def _coarse(survey: _Survey, unit: float) -> list[Array]:
+def _coarse(survey: _Survey, unit: float, prior: Prior) -> list[Array]:
     """Walk the path of each width; the best cell, and the best of another width if it is close."""
     tops: list[Reading] = []
     for width in _WIDTHS * unit:
@@ -157,47 +173,49 @@ def _coarse(survey: _Survey, unit: float) -> list[Array]:
             last = readings[-1] if readings else None
             scale = np.array([np.log(width)])
             readings.append(survey.read(float(np.log(C)), scale, last, False))
-            falls = falls + 1 if last is not None and readings[-1].loss > last.loss else 0
+            fell = last is not None and prior.height(readings[-1]) > prior.height(last)
+            falls = falls + 1 if fell else 0
             if falls == 2:
                 break
         if readings:
-            tops.append(min(readings, key=lambda r: r.loss))
-    tops.sort(key=lambda r: r.loss)
-    rivals = [r for r in tops[1:] if r.loss < tops[0].loss + _CLOSE]
+            tops.append(min(readings, key=prior.height))
+    tops.sort(key=prior.height)
+    rivals = [r for r in tops[1:] if prior.height(r) < prior.height(tops[0]) + _CLOSE]
     return [r.point for r in [tops[0], *rivals[:1]]]
 
 
 def _part_scales(
-    survey: _Survey, isotropic: Reading, box: Array, insist: bool
+    survey: _Survey, isotropic: Reading, prior: Prior, box: Array, insist: bool
 ) -> tuple[Reading, float, str]:
     """Give each input its own length scale if that pays; the reading, tau and a sentence."""
     d = survey.landscape.X.shape[1]
     wide = np.vstack([box[:1], np.tile(box[1:] + np.array([[-1.0, 3.0]]), (d, 1))])
+    priors = [replace(prior, tau=tau) for tau in _TAUS]
+    common = prior.height(isotropic)
     log_scale = np.full(d, isotropic.log_scale[0])
     here = survey.read(isotropic.log_C, log_scale, isotropic, True)
-    expected = {tau: expected_level_three(here, tau) for tau in _TAUS}
-    tau = min(expected, key=lambda t: expected[t])
-    if expected[tau] > here.loss - _WORTH and not insist:
+    tried = min(priors, key=lambda p: expected_level_three(here, p))
+    if expected_level_three(here, tried) > common - _WORTH and not insist:
         return isotropic, 0.0, "one length scale for all inputs: separate ones would not pay"
-    judged: dict[float, tuple[float, Reading]] = {}
+    judged: dict[Prior, tuple[float, Reading]] = {}
     while survey.keep_going():
-        here = descend(survey.read, here, tau, wide, 5e-2, 8, survey.keep_going)
-        judged[tau] = (level_three(here, tau), here)
-        others = [t for t in _TAUS if t not in judged and abs(np.log2(t / tau)) < 1.5]
+        here = descend(survey.read, here, tried, wide, 5e-2, 8, survey.keep_going)
+        judged[tried] = (level_three(here, tried), here)
+        others = [p for p in priors if p not in judged and abs(np.log2(p.tau / tried.tau)) < 1.5]
         if not others:
             break
-        rival = min(others, key=lambda t: expected_level_three(here, t))
-        if expected_level_three(here, rival) > judged[tau][0] - 0.5 * _WORTH:
+        rival = min(others, key=lambda p: expected_level_three(here, p))
+        if expected_level_three(here, rival) > judged[tried][0] - 0.5 * _WORTH:
             break
-        tau = rival
+        tried = rival
     if not judged:
         return isotropic, 0.0, "one length scale for all inputs: no time to try separate ones"
-    tau = min(judged, key=lambda t: judged[t][0])
-    value, best = judged[tau]
-    if value > isotropic.loss - _WORTH and not insist:
+    chosen = min(judged, key=lambda p: judged[p][0])
+    value, best = judged[chosen]
+    if value > common - _WORTH and not insist:
         return isotropic, 0.0, "one length scale for all inputs: separate ones did not pay"
-    gained = isotropic.loss - value
-    return best, tau, f"a length scale for each input (log evidence for it: {gained:+.1f})"
+    words = f"a length scale for each input (log evidence for it: {common - value:+.1f})"
+    return best, chosen.tau, words
 
 
 def _edges(best: Reading, box: Array) -> list[str]:

@@ -27,12 +27,14 @@ class Pair:
     """One two-class problem among the rows of X, and its folds.
 
     ``tests`` are positions within ``rows`` that are held out, one array a fold; weights are > 0.
+    ``again`` are folds of further rounds: then all rounds count, and a row still counts once.
     """
 
     rows: IntArray
     y: Array
     weights: Array
     tests: tuple[IntArray, ...]
+    again: tuple[IntArray, ...] = ()
 
     @property
     def share(self) -> float:
@@ -58,7 +60,10 @@ class Folds:
 
     @classmethod
     def of(cls, pair: Pair, X: Array, most: int | None = None) -> Folds:
-        """Merge equal rows of one class into one row that counts for all; keep ``most`` folds."""
+        """Merge equal rows of one class into one row that counts for all.
+
+        ``most`` folds of the first round are looked at, or all rounds.
+        """
         keyed = np.column_stack([X[pair.rows], pair.y])
         _, first, where = np.unique(keyed, axis=0, return_index=True, return_inverse=True)
         where = where.ravel()
@@ -69,7 +74,10 @@ class Folds:
             counts = np.bincount(where[positions], pair.weights[positions], len(first))
             return np.asarray(counts, dtype=np.float64)
 
-        tests = pair.tests[:most]
+        tests = (*pair.tests, *pair.again) if most is None else pair.tests[:most]
+        once = sum(float(pair.weights[test].sum()) for test in pair.tests)
+        every = sum(float(pair.weights[test].sum()) for test in tests)
+        counts_for = min(once / every, 1.0)
         everyone = np.arange(len(where))
         held = tuple(np.unique(where[test]) for test in tests)
         return cls(
@@ -77,7 +85,9 @@ class Folds:
             y=pair.y[first],
             train=tuple(mass(np.setdiff1d(everyone, test)) for test in tests),
             held=held,
-            count=tuple(mass(test)[rows] for test, rows in zip(tests, held, strict=True)),
+            count=tuple(
+                counts_for * mass(test)[rows] for test, rows in zip(tests, held, strict=True)
+            ),
             where=where,
         )
 
@@ -120,7 +130,7 @@ class Landscape:
     def of(
         cls, X: Array, pairs: Sequence[Pair], loss: str = "hinge", most: int | None = None
     ) -> Landscape:
-        """The landscape of these pairs, on their first ``most`` folds."""
+        """The landscape of these pairs, on ``most`` folds of the first round or on all rounds."""
         return cls(X, [Folds.of(pair, X, most) for pair in pairs], loss)
 
     @property
@@ -149,9 +159,7 @@ class Landscape:
         p = 1 + len(log_scale)
         gradient, hessian = np.zeros(p), np.zeros((p, p))
         for i, folds in enumerate(self.folds):
-            whole = len(folds.rows) == len(K)
-            K_pair = K if whole else K[np.ix_(folds.rows, folds.rows)]
-            X_pair = self.X if whole else self.X[folds.rows]
+            X_pair, K_pair = self._of(folds, K)
             known = None if start is None else start.solutions[i]
             trained = self._train(K_pair, folds, C, known)
             looked = list(zip(folds.held, trained, strict=True))
@@ -164,11 +172,7 @@ class Landscape:
             sigmoids.append((fit.slope, fit.offset))
             solutions.append(trained)
             if slopes:
-                parts = []
-                for rows, s in looked:
-                    tangent = rbf_tangent(X_pair, K_pair, s.beta, log_scale)
-                    parts.append(decision_jacobian(ActiveSystem.of(K_pair, s), rows, tangent))
-                J = np.concatenate(parts)
+                J = _jacobian(X_pair, K_pair, looked, log_scale)
                 gradient -= weight * (fit.gradient @ J)
                 hessian += self.overlap * _curvature(J, f, fit.slope, fit.offset, count)
         return Reading(
@@ -181,24 +185,52 @@ class Landscape:
             hessian if slopes else None,
         )
 
+    def jacobians(self, reading: Reading) -> list[Array]:
+        """d(held-out decisions)/d(log C, log scales) of each pair, in the order of its folds."""
+        K = self.kernel(reading.log_scale)(self.X)
+        found = []
+        for folds, solutions in zip(self.folds, reading.solutions, strict=True):
+            looked = list(zip(folds.held, solutions, strict=True))
+            found.append(_jacobian(*self._of(folds, K), looked, reading.log_scale))
+        return found
+
     def held_out(self, reading: Reading, pairs: Sequence[Pair]) -> tuple[Array, ...]:
-        """The decision value of every row of each pair, by the machine that did not see it."""
+        """The decision value of every row of each pair, by a machine that did not see it."""
         decisions = []
         for pair, folds, solutions in zip(pairs, self.folds, reading.solutions, strict=True):
             f = np.full(len(pair.y), np.nan)
-            for test, solution in zip(pair.tests, solutions, strict=True):
+            for test, solution in zip(pair.tests, solutions, strict=False):  # the first round
                 f[test] = solution.decision[folds.where[test]]
             decisions.append(f)
         return tuple(decisions)
+
+    def _of(self, folds: Folds, K: Array) -> tuple[Array, Array]:
+        """Inputs and Gram matrix of the rows of one pair."""
+        if len(folds.rows) == len(K):
+            return self.X, K
+        return self.X[folds.rows], K[np.ix_(folds.rows, folds.rows)]
 
     def _train(
         self, K: Array, folds: Folds, C: float, known: tuple[Solution, ...] | None
     ) -> tuple[Solution, ...]:
         trained: list[Solution] = []
         for j, weights in enumerate(folds.train):
-            start = known[j] if known is not None else trained[-1] if trained else None
+            start = trained[-1] if trained else None
+            if known is not None and j < len(known):
+                start = known[j]
             trained.append(train(K, folds.y, C, self.loss, True, weights, start))
         return tuple(trained)
+
+
+def _jacobian(
+    X: Array, K: Array, looked: Sequence[tuple[IntArray, Solution]], log_scale: Array
+) -> Array:
+    """Of the decisions looked at, fold after fold."""
+    parts = []
+    for rows, s in looked:
+        tangent = rbf_tangent(X, K, s.beta, log_scale)
+        parts.append(decision_jacobian(ActiveSystem.of(K, s), rows, tangent))
+    return np.concatenate(parts)
 
 
 def rbf_tangent(X: Array, K: Array, beta: Array, log_scale: Array) -> Array:

@@ -13,31 +13,54 @@ from svmselect.types import Array
 Read = Callable[[float, Array, Reading | None, bool], Reading]
 
 _LONGEST_STEP = 1.0  # in any logarithm
+_SPREAD_C = 2.0  # of log C, and of the mean log scale
+_SPREAD_WIDTH = 0.5
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Prior:
-    """-log prior: |deviations of the log scales from their mean|^2 / (2 tau^2), tau > 0."""
+    """-log prior of (log C, *log scales): normal in log C, in the mean log scale, and about it.
 
-    tau: float
+    The mean log scale is expected at ``middle``, what the median distance between rows suggests,
+    and log C at zero, within a factor of e^2 or so: a likelihood of few rows is flat and ragged,
+    and this keeps it from the far ends. Deviations from the mean have spread ``tau`` > 0.
+    """
 
-    def value(self, log_scale: Array) -> float:
+    middle: float
+    tau: float = 1.0
+
+    def value(self, point: Array) -> float:
         """-log prior, up to its normaliser."""
-        return float(np.sum((log_scale - log_scale.mean()) ** 2)) / (2.0 * self.tau**2)
+        log_C, scales = float(point[0]), point[1:]
+        mean = float(scales.mean())
+        level = (log_C / _SPREAD_C) ** 2 + ((mean - self.middle) / _SPREAD_WIDTH) ** 2
+        return 0.5 * (level + float(np.sum((scales - mean) ** 2)) / self.tau**2)
 
-    def gradient(self, log_scale: Array) -> Array:
-        """By the log scales."""
-        return np.asarray((log_scale - log_scale.mean()) / self.tau**2)
+    def gradient(self, point: Array) -> Array:
+        """By log C and the log scales."""
+        scales = point[1:]
+        mean, d = float(scales.mean()), len(scales)
+        pull = (mean - self.middle) / (d * _SPREAD_WIDTH**2)
+        slopes = pull + (scales - mean) / self.tau**2
+        return np.concatenate([[float(point[0]) / _SPREAD_C**2], slopes])
 
     def hessian(self, d: int) -> Array:
-        """By the log scales: a projection over tau^2."""
-        return np.asarray((np.eye(d) - 1.0 / d) / self.tau**2)
+        """By log C and d log scales."""
+        H = np.zeros((1 + d, 1 + d))
+        H[0, 0] = _SPREAD_C**-2
+        mean = np.full((d, d), 1.0 / d)
+        H[1:, 1:] = (np.eye(d) - mean) / self.tau**2 + mean / (d * _SPREAD_WIDTH**2)
+        return H
+
+    def height(self, at: Reading) -> float:
+        """The negative log posterior."""
+        return at.loss + self.value(at.point)
 
 
 def descend(
     read: Read,
     at: Reading,
-    tau: float,
+    prior: Prior,
     box: Array,
     gain: float,
     max_steps: int,
@@ -47,16 +70,14 @@ def descend(
 
     ``box`` is (1 + p, 2). Each step costs one reading, a rejected one too.
     """
-    prior = Prior(tau)
     damping = 1e-2
-    height = at.loss + prior.value(at.log_scale)
+    height = prior.height(at)
     for _ in range(max_steps):
         assert at.gradient is not None
         assert at.hessian is not None
-        g, H = at.gradient.copy(), at.hessian.copy()
-        g[1:] += prior.gradient(at.log_scale)
-        H[1:, 1:] += prior.hessian(len(at.log_scale))
         point = at.point
+        g = at.gradient + prior.gradient(point)
+        H = at.hessian + prior.hessian(len(at.log_scale))
         while keep_going():
             new = _step(point, g, H, damping, box)
             moved = new - point
@@ -64,7 +85,7 @@ def descend(
             if expected < 0.3 * gain:
                 return at
             reading = read(float(new[0]), new[1:], at, True)
-            new_height = reading.loss + prior.value(reading.log_scale)
+            new_height = prior.height(reading)
             if new_height < height:
                 break
             damping *= 8.0
@@ -91,27 +112,27 @@ def _step(point: Array, g: Array, H: Array, damping: float, box: Array) -> Array
     return np.clip(point + np.clip(step, -_LONGEST_STEP, _LONGEST_STEP), box[:, 0], box[:, 1])
 
 
-def level_three(at: Reading, tau: float) -> float:
+def level_three(at: Reading, prior: Prior) -> float:
     """-log of the marginal over the deviations, by Laplace: loss + prior + 1/2 log det.
 
     The prior's normaliser cancels against the determinant: 1/2 sum_j log(1 + tau^2 h_j), h_j the
-    eigenvalues of the Hessian on deviations that sum to zero. tau = 0 is the isotropic kernel.
+    eigenvalues of the Hessian on deviations that sum to zero. An isotropic kernel has none.
     """
     h, _ = _deviations(at)
-    value = at.loss + Prior(tau).value(at.log_scale)
-    return value + 0.5 * float(np.log1p(tau**2 * h).sum())
+    return prior.height(at) + 0.5 * float(np.log1p(prior.tau**2 * h).sum())
 
 
-def expected_level_three(at: Reading, tau: float) -> float:
+def expected_level_three(at: Reading, prior: Prior) -> float:
     """What ``level_three`` would be after descending, by the quadratic model at this point."""
     assert at.gradient is not None
     h, U = _deviations(at)
     g = U.T @ at.gradient[1:]
     u = U.T @ (at.log_scale - at.log_scale.mean())
+    precision = prior.tau**-2
     # minimise g x + 1/2 h x^2 + (u + x)^2 / (2 tau^2) in each eigendirection
-    x = -(g + u / tau**2) / (h + 1.0 / tau**2)
-    change = g @ x + 0.5 * h @ x**2 + np.sum((u + x) ** 2) / (2.0 * tau**2)
-    return at.loss + float(change + 0.5 * np.log1p(tau**2 * h).sum())
+    x = -(g + u * precision) / (h + precision)
+    change = g @ x + 0.5 * h @ x**2 + 0.5 * precision * (np.sum((u + x) ** 2) - np.sum(u**2))
+    return prior.height(at) + float(change + 0.5 * np.log1p(prior.tau**2 * h).sum())
 
 
 def _deviations(at: Reading) -> tuple[Array, Array]:

@@ -171,7 +171,7 @@ def draw_subset(
         tests = [at[test][at[test] >= 0] for test in pair.tests]
         weights = pair.weights[kept] * counts_for[pair.rows[kept]]
         part = replace(pair, rows=place[pair.rows[kept]], y=pair.y[kept], weights=weights)
-        parts.append(replace(part, tests=tuple(test for test in tests if len(test))))
+        parts.append(replace(part, tests=tuple(test for test in tests if len(test)), again=()))
     return rows, parts
 
 

@@ -13,21 +13,26 @@ from numpy.typing import NDArray
 from svmselect.data import stratified_folds
 from svmselect.types import Array, BoolArray, IntArray
 
+_FEW = (1000,)
+"""Numbers of rows up to which the folds are drawn once more."""
+
 
 @dataclass(frozen=True, eq=False)
 class Splits:
     """Rows against splits: which rows are held out (``test``), which are trained on (``train``).
 
-    An entry of ``train`` counts how often a split names the row.
+    An entry of ``train`` counts how often a split names the row. ``again`` are the held-out rows
+    of further rounds of folds, drawn anew, for those who want to rely less on one round.
     """
 
     test: BoolArray
     train: IntArray
+    again: BoolArray
     messages: tuple[str, ...] = ()
 
     def at(self, rows: IntArray) -> Splits:
         """The same splits for these rows."""
-        return Splits(self.test[rows], self.train[rows], self.messages)
+        return Splits(self.test[rows], self.train[rows], self.again[rows], self.messages)
 
     @property
     def complete(self) -> bool:
@@ -76,7 +81,7 @@ def make_splits(
         _check_split(train[:, k], test[:, k], codes, classes, k)
     if not test.any():
         raise ValueError("cv holds out no row that has weight; give splits that do")
-    return Splits(test, train)
+    return Splits(test, train, np.zeros((len(kept), 0), dtype=np.bool_))
 
 
 def _stratified(
@@ -108,11 +113,24 @@ def _stratified(
             f"class {label!r} has {counts[rarest]} members, fewer than the {k} folds: its part of "
             "the cross-validation rests on little"
         )
-    folds = stratified_folds(codes, k, seed, groups)
+    test = _round(codes, k, seed, groups)
+    # the fewer the rows, the more chance has a say in how they are split
+    again = [_round(codes, k, seed + r, groups) for r in range(1, _rounds(len(codes)))]
+    train = (~test).astype(np.intp)
+    return Splits(test, train, np.hstack([test[:, :0], *again]), tuple(messages))
+
+
+def _rounds(n: int) -> int:
+    """How often n rows are split into folds."""
+    return 1 + sum(n <= few for few in _FEW)
+
+
+def _round(codes: IntArray, k: int, seed: int, groups: NDArray[Any] | None) -> BoolArray:
+    """One round of folds: each row is held out once."""
     test = np.zeros((len(codes), k), dtype=np.bool_)
-    for fold, rows in enumerate(folds):
+    for fold, rows in enumerate(stratified_folds(codes, k, seed, groups)):
         test[rows, fold] = True
-    return Splits(test, (~test).astype(np.intp), tuple(messages))
+    return test
 
 
 def _pairs(

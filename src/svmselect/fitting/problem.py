@@ -87,7 +87,7 @@ class Problem:
         order, _ = _sorted(parts + tie_breakers)
         splits = make_splits(cv, X, y, kept[order], codes[order], groups, seed, classes)
         splits = splits.at(np.argsort(order))
-        order, new = _sorted([*parts, splits.test, splits.train])
+        order, new = _sorted([*parts, splits.test, splits.train, splits.again])
         begins = np.flatnonzero(new)
         sums = np.add.reduceat(w[kept][order], begins)
         rows = order[begins]
@@ -124,9 +124,12 @@ class Problem:
         made = []
         for i, j in combinations(range(len(self.classes)), 2):
             rows = np.flatnonzero((self.codes == i) | (self.codes == j))
-            tests = tuple(np.flatnonzero(t) for t in self.splits.test[rows].T if t.any())
+            tests, again = (
+                tuple(np.flatnonzero(t) for t in table[rows].T if t.any())
+                for table in (self.splits.test, self.splits.again)
+            )
             y = np.where(self.codes[rows] == j, 1.0, -1.0)
-            made.append(Pair(rows, y, self.weights[rows], tests))
+            made.append(Pair(rows, y, self.weights[rows], tests, again))
         return made
 
     def dataset(self, pair: Pair) -> Dataset:

@@ -1,0 +1,114 @@
+"""Sigmoids that allow for hyperparameters having been fitted to the rows they are judged on.
+
+Many length scales can be fitted to the held-out likelihood until it promises too much; its sigmoid,
+fitted to the same decision values, is too steep then. Choosing the hyperparameters again without
+each fold in turn would tell; a Newton step tells it for nothing, for the Jacobian of all held-out
+decisions is known. With z the log odds of a row, phi = (log C, log scales, two numbers a sigmoid),
+g and H the gradient and the Gauss-Newton Hessian of the negative log posterior of phi, a fold S
+would have had
+
+    z + J_S (H - H_S)^-1 g_S
+
+where g_S, H_S are its own part: the infinitesimal jackknife with a correction for leverage. The
+slope of a sigmoid through these values is what the first one has to be multiplied by.
+Cost O(n p^2 + folds p^3) for p parameters, beside that of one Jacobian.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from svmselect.auto.landscape import Folds, Landscape, Reading
+from svmselect.auto.newton import Prior
+from svmselect.probability import sigmoid_likelihood, sigmoid_targets
+from svmselect.types import Array, IntArray
+
+_VAGUE = 1e-2  # precision of the sigmoids' numbers
+_LEAST = 0.2  # beyond this a linear model of the decisions has no say
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """The held-out rows of one pair: log odds, their Jacobian in phi, and what they count for."""
+
+    y: Array
+    z: Array
+    J: Array
+    count: Array
+    group: IntArray  # the fold, of the first round, that holds the row out
+
+    @property
+    def gradient(self) -> Array:
+        """Of the negative log-likelihood, row by row."""
+        surplus = self.count * (expit(self.z) - sigmoid_targets(self.y, self.count, "platt"))
+        return np.asarray(surplus[:, None] * self.J)
+
+    def hessian(self, rows: Array | slice) -> Array:
+        """Of Gauss and Newton, of some rows."""
+        p = expit(self.z[rows])
+        J = self.J[rows]
+        return np.asarray(J.T @ ((self.count[rows] * p * (1.0 - p))[:, None] * J))
+
+
+def tempered(landscape: Landscape, at: Reading, prior: Prior) -> tuple[tuple[float, float], ...]:
+    """The sigmoids of a reading, (slope, offset) each, less steep where the fit promised too much.
+
+    Their thresholds stay; only the slope is in doubt.
+    """
+    milder = []
+    odds = without_each_fold(landscape, at, prior)
+    for z, folds, (slope, offset) in zip(odds, landscape.folds, at.sigmoids, strict=True):
+        y = folds.y[np.concatenate(folds.held)]
+        fit = sigmoid_likelihood(z, y, np.concatenate(folds.count), "platt", one_sided=True)
+        factor = float(np.clip(-fit.slope, _LEAST, 1.0))
+        milder.append((factor * slope, factor * offset))
+    return tuple(milder)
+
+
+def without_each_fold(landscape: Landscape, at: Reading, prior: Prior) -> list[Array]:
+    """The log odds of the held-out rows of each pair, had their fold had no say in phi."""
+    parts = _parts(landscape, at)
+    p, d = parts[0].J.shape[1], len(at.log_scale)
+    precision = np.diag(np.full(p, _VAGUE))
+    precision[: d + 1, : d + 1] = prior.hessian(d)
+    H = precision + landscape.overlap * sum(part.hessian(slice(None)) for part in parts)
+    without = [part.z.copy() for part in parts]
+    for group in range(1 + max(int(part.group.max()) for part in parts)):
+        both = [(part, part.group == group) for part in parts]
+        own = landscape.overlap * sum(part.hessian(rows) for part, rows in both)
+        pull = landscape.overlap * sum(part.gradient[rows].sum(axis=0) for part, rows in both)
+        step = np.linalg.solve(H - own, pull)
+        for z, (part, rows) in zip(without, both, strict=True):
+            z[rows] += part.J[rows] @ step
+    return without
+
+
+def _parts(landscape: Landscape, at: Reading) -> list[_Part]:
+    """All pairs; columns of J: log C, log scales, then a stretch and a shift for each sigmoid."""
+    shared = 1 + len(at.log_scale)
+    parts = []
+    for i, (folds, jacobian) in enumerate(
+        zip(landscape.folds, landscape.jacobians(at), strict=True)
+    ):
+        f = np.concatenate(
+            [s.decision[rows] for rows, s in zip(folds.held, at.solutions[i], strict=True)]
+        )
+        slope, offset = at.sigmoids[i]
+        z = -(slope * f + offset)
+        J = np.zeros((len(z), shared + 2 * len(landscape.folds)))
+        J[:, :shared] = -slope * jacobian
+        J[:, shared + 2 * i], J[:, shared + 2 * i + 1] = z, 1.0
+        rows = np.concatenate(folds.held)
+        parts.append(_Part(folds.y[rows], z, J, np.concatenate(folds.count), _groups(folds)[rows]))
+    return parts
+
+
+def _groups(folds: Folds) -> IntArray:
+    """The first fold that holds out each row."""
+    group = np.full(len(folds.rows), len(folds.held))
+    for k in range(len(folds.held) - 1, -1, -1):
+        group[folds.held[k]] = k
+    return group
