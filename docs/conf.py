@@ -25,7 +25,7 @@ extensions = [
     "run_code",
 ]
 exclude_patterns = ["bodies"]
-myst_enable_extensions = ["dollarmath", "colon_fence"]
+myst_enable_extensions = ["attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 html_math_renderer = "mathml"
 

@@ -42,6 +42,11 @@ def save(figure: Any, path: Path) -> None:
     figure.savefig(path, dpi=144, bbox_inches="tight", metadata={"Software": None})
 
 
+def width(figure: Any) -> int:
+    """Pixels on a page, so that letters are as large in every figure."""
+    return round(88 * figure.get_figwidth())
+
+
 def words(figure: Any) -> str:
     """The titles and labels of a figure."""
     axes = [a for a in figure.axes if a.get_label() != "<colorbar>"]

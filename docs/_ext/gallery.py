@@ -27,7 +27,7 @@ class Shown:
     words: str
     code: str
     output: str
-    pictures: tuple[str, ...]
+    pictures: tuple[tuple[str, int], ...]  # names and widths
 
 
 def write(docs: Path, examples: Path, package: str = "") -> None:
@@ -59,18 +59,20 @@ def show(script: Path, folder: Path, package: str = "") -> Shown:
         kept.write_text(json.dumps({"output": output, "pictures": pictures}))
     found = json.loads(kept.read_text())
     title, words, code = parts(source)
-    return Shown(script.stem, title, words, code, found["output"], tuple(found["pictures"]))
+    return Shown(
+        script.stem, title, words, code, found["output"], tuple(map(tuple, found["pictures"]))
+    )
 
 
-def run(script: Path, folder: Path) -> tuple[str, list[str]]:
-    """What a script prints, and the names of the pictures it draws."""
+def run(script: Path, folder: Path) -> tuple[str, list[tuple[str, int]]]:
+    """What a script prints, and the names and widths of the pictures it draws."""
     with contextlib.redirect_stdout(io.StringIO()) as printed, figures.collected() as drawn:
         runpy.run_path(str(script), run_name="__main__")
     names = []
     for number, figure in enumerate(drawn):
         name = f"{script.stem}-{number}.png"
         figures.save(figure, folder / name)
-        names.append(name)
+        names.append((name, figures.width(figure)))
     return printed.getvalue(), names
 
 
@@ -89,7 +91,7 @@ def parts(source: str) -> tuple[str, str, str]:
 def page(one: Shown) -> str:
     """The page of one example."""
     text = [f"# {one.title}", one.words]
-    text += [f"![{one.title}]({picture})" for picture in one.pictures]
+    text += [f"![{one.title}]({name}){{width={width}px}}" for name, width in one.pictures]
     if one.output.strip():
         text += ["It prints", f"```text\n{one.output.rstrip()}\n```"]
     text += [f"The script, `examples/{one.name}.py`:", f"```python\n{one.code}\n```"]
@@ -101,7 +103,7 @@ def index(shown: list[Shown]) -> str:
     ordered = sorted(shown, key=lambda one: not one.pictures)
     cards = []
     for one in ordered:
-        picture = f"![]({one.pictures[0]})\n\n" if one.pictures else ""
+        picture = f"![]({one.pictures[0][0]})\n\n" if one.pictures else ""
         lead = one.words.split("\n\n")[0]
         cards.append(
             f"::::{{container}} card\n{picture}**[{one.title}]({one.name}.md)**\n\n{lead}\n::::"

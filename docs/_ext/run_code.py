@@ -44,7 +44,13 @@ class RunCode(SphinxTransform):
             text = output.text.rstrip("\n")
             after.append(nodes.literal_block(text, text, language="text", classes=["output"]))
         for figure in output.figures:
-            after.append(nodes.image(uri=self._save(figure), alt=figures.words(figure)))
+            after.append(
+                nodes.image(
+                    uri=self._save(figure),
+                    alt=figures.words(figure),
+                    width=f"{figures.width(figure)}px",
+                )
+            )
         parent = node.parent
         place = parent.index(node) + 1
         parent[place:place] = after

@@ -38,7 +38,9 @@ def test_pages_have_title_words_picture_output_and_code(folders: tuple[Path, Pat
     docs, examples = folders
     gallery.write(docs, examples)
     page = (docs / "gallery" / "line.md").read_text()
-    assert page.startswith("# A title\n\nWords about it. More words.\n\n![A title](line-0.png)\n")
+    assert page.startswith(
+        "# A title\n\nWords about it. More words.\n\n![A title](line-0.png){width=563px}\n"
+    )
     assert "```text\nforty-two\n```" in page
     assert 'print("forty-two")\nplt.show()\n```' in page
     assert (docs / "gallery" / "line-0.png").read_bytes().startswith(b"\x89PNG")
