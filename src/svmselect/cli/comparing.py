@@ -54,7 +54,7 @@ def carry_out(wanted: Wanted, output: Output) -> int:
     question = wanted.question
     models = {name: _model(name, wanted) for name in wanted.criteria}
     prepared = prepare(wanted.data, question)
-    output.say(prepared.words)
+    output.tell(prepared.words)
     for note in prepared.notes:
         output.note(note)
     X, y = prepared.X, prepared.y
@@ -172,7 +172,7 @@ def _tell(entries: list[Entry], said: str, target: str, output: Output) -> None:
         columns = ["criterion", "C", "length scale", "error", "95 %", "agrees", "evals", "time"]
         output.table(columns, rows)
         output.say("")
-        output.say(
+        output.tell(
             f"error: on {said}; agrees: on how many of these it says the same as the others, on "
             "average"
         )

@@ -31,12 +31,17 @@ class Output:
     def note(self, text: str) -> None:
         """Something a person should know, on standard error."""
         if self.talks:
-            _console(True).print(Text("note: ", style="yellow") + Text(text), soft_wrap=False)
+            _paragraph(Text("note: ", style="yellow") + Text(text), stderr=True)
+
+    def tell(self, text: str) -> None:
+        """A sentence of the result."""
+        if self.talks:
+            _paragraph(Text(text))
 
     def say(self, text: str) -> None:
-        """A line of the result."""
+        """A line of the result, never broken: it may hold a path."""
         if self.talks:
-            _console().print(Text(text))
+            _console().print(Text(text), soft_wrap=True)
 
     def pairs(self, rows: Sequence[tuple[str, str]]) -> None:
         """Names and what they are, in two columns."""
@@ -77,6 +82,12 @@ def complain(text: str) -> None:
 def terminal() -> bool:
     """Whether standard error is a terminal, where progress may be drawn."""
     return sys.stderr.isatty()
+
+
+def _paragraph(text: Text, stderr: bool = False) -> None:
+    """Words wrapped on a terminal; one line where it is none, for those who search it."""
+    console = _console(stderr)
+    console.print(text, soft_wrap=not console.is_terminal)
 
 
 def _unpadded(table: Table) -> None:

@@ -85,7 +85,7 @@ def carry_out(wanted: Wanted, output: Output) -> int:
     )  # fmt: skip
     with Bar(f"reading {Path(wanted.data).name}", None, output):
         prepared = prepare(wanted.data, wanted.question)
-    output.say(prepared.words)
+    output.tell(prepared.words)
     for note in prepared.notes:
         output.note(note)
     rows, notes = _rows(wanted, prepared, model, output)

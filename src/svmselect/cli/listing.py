@@ -41,7 +41,7 @@ def listing(
     output.table(columns, rows, left=len(columns))
     if what is What.criteria:
         output.say("")
-        output.say(_LEGEND)
+        output.tell(_LEGEND)
 
 
 _LOSSES = {"hinge": "h", "squared_hinge": "s", "logistic": "l"}

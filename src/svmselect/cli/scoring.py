@@ -42,7 +42,7 @@ def carry_out(data: str, question: Question, point: Point, output: Output) -> No
     if "random_state" in taken:
         options.setdefault("random_state", question.seed)
     prepared = prepare(data, question)
-    output.say(prepared.words)
+    output.tell(prepared.words)
     for note in prepared.notes:
         output.note(note)
     X, y = prepared.X, prepared.y
