@@ -25,7 +25,6 @@ models = {
 figure, axes = plt.subplots(1, 3, figsize=(12, 4.2), layout="constrained")
 for ax, (name, model) in zip(axes, models.items(), strict=True):
     shown = CalibrationDisplay.from_estimator(model.fit(X_train, y_train), X_test, y_test, ax=ax)
-    ax.annotate(name, (0.04, 0.92), xycoords="axes fraction", weight="bold")
+    ax.set_title(f"{name}\n{ax.get_title(loc='left')}", loc="left", fontsize="small")
     print(f"{name:26} log loss {shown.data.log_loss:.3f}")
-figure.suptitle("Calibration on 3,700 rows held out")
 plt.show()

@@ -7,19 +7,21 @@ from pathlib import Path
 import pytest
 from snippets import Block, blocks, reading
 
-ROOT = Path(__file__).parents[2]
+DOCS = Path(__file__).parents[2] / "docs"
+MADE = ("criteria", "kernels", "searches", "gallery")  # from bodies/ and examples/
+NOT_RUN = ("papers",)  # run by their own commands, for hours
 PAGES = sorted(
-    path
-    for path in (ROOT / "docs").rglob("*.md")
-    if path.relative_to(ROOT / "docs").parts[0]
-    not in ("criteria", "kernels", "searches", "gallery")
+    path for path in DOCS.rglob("*.md") if path.relative_to(DOCS).parts[0] not in (*MADE, *NOT_RUN)
 )
-WITH_CODE = [path for path in PAGES if blocks(path.read_text())]
+SLOW = {"guide/command_line"}  # starts a process for every command
 
 
-@pytest.mark.parametrize(
-    "path", WITH_CODE, ids=lambda p: p.relative_to(ROOT / "docs").with_suffix("").as_posix()
-)
+def _page(path: Path) -> object:
+    name = path.relative_to(DOCS).with_suffix("").as_posix()
+    return pytest.param(path, id=name, marks=[pytest.mark.slow] if name in SLOW else [])
+
+
+@pytest.mark.parametrize("path", [_page(path) for path in PAGES if blocks(path.read_text())])
 def test_page_runs(path: Path) -> None:
     with reading(path.name) as page:
         shown = [page.run(block) for block in blocks(path.read_text())]
