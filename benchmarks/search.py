@@ -1,6 +1,6 @@
 """Searches and priors on real data: time and value of each search, what the priors buy, GI's toy.
 
-    python benchmarks/search.py [--data FOLDER] [--parts searches prior toy] [--splits 3]
+    python benchmarks/search.py [--data FOLDER] [--parts searches prior toy] [--splits 3] [--jobs 1]
 
 One thread. Data: $SVMSELECT_DATA or ../shared/data; without it only the toy is run.
 """
@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 
 from svmselect import select
 from svmselect.datasets.toys import BAYES_ERROR, half_relevant
 from svmselect.kernels import RBF
+from svmselect.priors import Hierarchical
 from svmselect.search import get_search
 from svmselect.selected import Selection
 
@@ -87,56 +89,71 @@ def searches(folder: Path) -> None:
                 )
 
 
-def prior(folder: Path, count: int, names: list[str]) -> None:
-    """Isotropic, ARD without a prior, ARD with one: test error by the sigmoid."""
-    print("Test error %, mean of", count, "splits (seconds); tau chosen in each split")
-    print("data         isotropic    flat ARD     integrated   hierarchical  tau")
-    for name in names:
-        cells: dict[str, list[tuple[float, float]]] = {}
-        taus = []
-        for X, y, X_test, y_test in splits(folder, name, count):
-            for label, kernel, belief in [
-                ("isotropic", "rbf", None),
-                ("flat", ard(X), None),
-                ("integrated", ard(X), "integrated"),
-                ("hierarchical", ard(X), "hierarchical"),
-            ]:
-                found, seconds = timed(
-                    X, y, "likelihood", "lbfgs", kernel, prior=belief, start="data", random_state=0
-                )
-                cells.setdefault(label, []).append((errors(found, X_test, y_test)[1], seconds))
-                if belief == "hierarchical":
-                    taus.append(found.details["tau"])
-        shown = "  ".join(
-            f"{np.mean([e for e, _ in v]):5.2f} ({np.mean([s for _, s in v]):4.1f})"
-            for v in cells.values()
+BELIEFS: dict[str, Any] = {
+    "isotropic": None,
+    "flat": None,
+    "integrated": "integrated",
+    "normal": Hierarchical(tails=np.inf),
+    "student": Hierarchical(tails=3.0),
+}
+
+
+def prior_split(split: Split) -> dict[str, tuple[float, ...]]:
+    """Error by the sigmoid, seconds and tau for each belief, on one split."""
+    X, y, X_test, y_test = split
+    row = {}
+    for label, belief in BELIEFS.items():
+        kernel = "rbf" if label == "isotropic" else ard(X)
+        found, seconds = timed(
+            X, y, "likelihood", "lbfgs", kernel, prior=belief, start="data", random_state=0
         )
-        print(f"{name.removeprefix('raetsch_'):12s} {shown}  {taus}", flush=True)
+        tau = float(found.details.get("tau", np.nan))
+        row[label] = (errors(found, X_test, y_test)[1], seconds, tau)
+    return row
 
 
-def toy(draws: int) -> None:
+def prior(folder: Path, count: int, names: list[str], jobs: int) -> None:
+    """Isotropic, ARD without a prior, ARD with one: test error by the sigmoid."""
+    print("Test error %, mean of", count, "splits (seconds; median tau)")
+    print("| data |" + "|".join(f" {label} " for label in BELIEFS) + "|")
+    for name in names:
+        rows = Parallel(jobs)(delayed(prior_split)(s) for s in splits(folder, name, count))
+        cells = []
+        for label in BELIEFS:
+            error, seconds, tau = np.array([row[label] for row in rows]).T
+            spread = "" if np.isnan(tau).all() else f"; {np.median(tau):g}"
+            cells.append(f" {error.mean():5.2f} ({seconds.mean():.1f}{spread}) ")
+        print(f"| {name.removeprefix('raetsch_')} |" + "|".join(cells) + "|", flush=True)
+
+
+def toy_draw(draw: int) -> dict[str, tuple[float, ...]]:
+    """Errors by sign and by sigmoid, how far the scales part, and seconds, on one draw."""
+    X, y = half_relevant(500, draw)
+    X_test, y_test = half_relevant(9500, 10_000 + draw)
+    start = [0.0, *[0.5 * np.log(10.0)] * 10]  # GI: C = 1, gamma = 1 / (2 d)
+    row = {}
+    for label, search, belief in [
+        ("irprop", "irprop", None),
+        ("lbfgs", "lbfgs", None),
+        ("irprop, normal", "irprop", BELIEFS["normal"]),
+        ("irprop, student", "irprop", BELIEFS["student"]),
+    ]:
+        found, seconds = timed(
+            X, y, "likelihood", search, ard(X), prior=belief, start=start, random_state=draw
+        )
+        scales = np.log(found.kernel.length_scale)  # type: ignore[attr-defined]
+        gap = float(np.median(scales[5:]) - np.median(scales[:5]))
+        row[label] = (*errors(found, X_test, y_test), gap, seconds)
+    return row
+
+
+def toy(draws: int, jobs: int) -> None:
     """Glasmachers & Igel's toy: published median error 0.143 for the likelihood, 0.150 for CV."""
-    rows: dict[str, list[tuple[float, ...]]] = {}
-    for draw in range(draws):
-        X, y = half_relevant(500, draw)
-        X_test, y_test = half_relevant(9500, 10_000 + draw)
-        start = [0.0, *[0.5 * np.log(10.0)] * 10]  # GI: C = 1, gamma = 1 / (2 d)
-        for label, search, belief in [
-            ("irprop", "irprop", None),
-            ("lbfgs", "lbfgs", None),
-            ("irprop, hierarchical", "irprop", "hierarchical"),
-        ]:
-            found, seconds = timed(
-                X, y, "likelihood", search, ard(X), prior=belief, start=start, random_state=draw
-            )
-            scales = np.log(found.kernel.length_scale)  # type: ignore[attr-defined]
-            gap = float(np.median(scales[5:]) - np.median(scales[:5]))
-            both = errors(found, X_test, y_test)
-            rows.setdefault(label, []).append((*both, gap, seconds))
+    rows = Parallel(jobs)(delayed(toy_draw)(draw) for draw in range(draws))
     print(f"toy, {draws} draws, 500 rows; Bayes error {100 * BAYES_ERROR:.2f} %")
     print("search                quartiles by sign    by sigmoid           scales apart  seconds")
-    for label, row in rows.items():
-        sign, sigmoid, gap, seconds = np.array(row).T
+    for label in rows[0]:
+        sign, sigmoid, gap, seconds = np.array([row[label] for row in rows]).T
         by_sign, by_sigmoid = (
             " ".join(f"{q:.2f}" for q in np.percentile(e, [25, 50, 75])) for e in (sign, sigmoid)
         )
@@ -150,6 +167,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=os.environ.get("SVMSELECT_DATA"))
     parser.add_argument("--parts", nargs="*", default=["searches", "prior", "toy"])
     parser.add_argument("--splits", type=int, default=3)
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--names", nargs="*", default=["splice", "twonorm", "german"])
     options = parser.parse_args()
@@ -159,9 +177,10 @@ def main() -> None:
             searches(folder)
             print(f"Shark, likelihood + ARD: {SHARK[0]} s on average, up to {SHARK[1]} s")
         if "prior" in options.parts:
-            prior(folder, options.splits, [f"raetsch_{name}" for name in options.names])
+            names = [f"raetsch_{name}" for name in options.names]
+            prior(folder, options.splits, names, options.jobs)
     if "toy" in options.parts:
-        toy(options.draws)
+        toy(options.draws, options.jobs)
 
 
 if __name__ == "__main__":
