@@ -157,13 +157,13 @@ def test_kernels_without_length_scales(kernel: str) -> None:
 @pytest.mark.slow
 def test_many_rows_are_drawn_from_a_sample() -> None:
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(2500, 2))
-    y = X[:, 0] + 0.5 * rng.normal(size=2500) > 0
+    X = rng.normal(size=(2100, 2))
+    y = X[:, 0] + 0.5 * rng.normal(size=2100) > 0
     made = report.of_fit(AutoSVC(random_state=0, ard="no").fit(X, y), X, y)
     assert made.landscape is not None
-    assert any("sample of 1250 of 2500 rows" in note for note in made.landscape.notes)
+    assert any("sample of 700 of 2100 rows" in note for note in made.landscape.notes)
     assert made.calibration is not None
-    assert made.calibration.rows == 1250
+    assert made.calibration.rows == 1050
 
 
 def test_the_plain_grid_beside_it() -> None:

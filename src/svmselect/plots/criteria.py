@@ -10,6 +10,7 @@ import numpy as np
 from svmselect.criteria import Criterion
 from svmselect.plots.canvas import CYCLE, QUIET, axes_of, natural, tidy, words
 from svmselect.plots.data.criteria import DEFAULT, CriteriaData, criteria_data
+from svmselect.plots.data.landscape import ROWS
 from svmselect.plots.data.refit import Refit
 from svmselect.plots.data.source import of_refit, of_selection
 
@@ -36,7 +37,7 @@ class CriteriaDisplay:
         ax: Any = None,
     ) -> CriteriaDisplay:
         """Compare criteria around the choice of a fitted AutoSVC or AutoKLR."""
-        source = of_refit(Refit.of(estimator, X, y))
+        source = of_refit(Refit.of(estimator, X, y, most=ROWS))
         return cls(criteria_data(source, criteria, parameter)).plot(ax)
 
     @classmethod

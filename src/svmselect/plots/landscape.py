@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from svmselect.plots.canvas import ACCENT, MARK, axes_of, even, natural, ramp, tidy, words
-from svmselect.plots.data.landscape import LandscapeData, landscape_data
+from svmselect.plots.data.landscape import ROWS, LandscapeData, landscape_data
 from svmselect.plots.data.levels import Levels, smoothed
 from svmselect.plots.data.refit import Refit
 from svmselect.plots.data.source import of_refit, of_selection
@@ -40,7 +40,7 @@ class LandscapeDisplay:
 
         ``pair``: of which pair of classes, where each has its own. ``size``: points each way.
         """
-        source = of_refit(Refit.of(estimator, X, y, sample_weight, groups), pair)
+        source = of_refit(Refit.of(estimator, X, y, sample_weight, groups, ROWS), pair)
         return cls(landscape_data(source, size)).plot(ax)
 
     @classmethod

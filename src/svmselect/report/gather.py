@@ -17,7 +17,7 @@ from svmselect.data import data_hash
 from svmselect.fitting.words import weak
 from svmselect.plots.data import scales
 from svmselect.plots.data.calibration import CalibrationData, of_rows, wilson
-from svmselect.plots.data.landscape import LandscapeData, landscape_data
+from svmselect.plots.data.landscape import ROWS, LandscapeData, landscape_data
 from svmselect.plots.data.refit import Refit
 from svmselect.plots.data.source import Source, of_refit
 from svmselect.plots.data.trace import trace_data
@@ -56,12 +56,12 @@ def of_fit(
         result, from ``plain_grid``. warnings : sentences to add. settings : what the reader needs
         to repeat it; "command" is shown as the command to repeat it by.
 
-    The criterion is evaluated again around its optimum, which takes a few seconds at most; more
-    than 2000 rows are drawn from a sample.
+    The criterion is evaluated again around its optimum, which takes some seconds; of more than 1000
+    rows a sample is drawn.
     """
     refit = Refit.of(model, X, y)
     story, k = model._story, len(model.classes_)
-    source = of_refit(refit)
+    source = of_refit(Refit.of(model, X, y, most=ROWS) if refit.rows > ROWS else refit)
     landscape = landscape_data(source)
     folds = refit.calibration()
     tested = None if held_out is None else _tested(model, held_out)
@@ -98,7 +98,11 @@ def of_trace(path: str | os.PathLike[str]) -> Report:
     """
     file = Path(path)
     trace = Trace.load(file)
-    kept = [line for line in file.read_text().splitlines() if '"svmselect": "report"' in line]
+    kept = [
+        line
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if '"svmselect": "report"' in line
+    ]
     for line in reversed(kept):
         fields = json.loads(line)
         if fields.get("svmselect") != "report":

@@ -12,6 +12,8 @@ from svmselect.plots.data.hills import other_hills
 from svmselect.plots.data.source import Source
 from svmselect.types import Array
 
+ROWS = 1000
+"""Rows beyond which a sample is drawn: each evaluation trains the machines of all folds."""
 DOUBLINGS_C = 5.0
 DOUBLINGS_WIDTH = 3.0
 
@@ -68,7 +70,8 @@ def landscape_data(
     """Evaluate the criterion on a grid around the choice, and along the other parameters.
 
     ``size`` is the number of points each way; by default fewer the more rows there are. It is made
-    odd, so that the choice is in the middle. Costs size^2 evaluations, and 13 for each slice.
+    odd, so that the choice is in the middle. Costs size^2 evaluations, and 13 or
+    9 for each slice.
     """
     size = grid_size(len(source.data), source.pairs) if size is None else size
     if size < 3:
@@ -89,7 +92,8 @@ def landscape_data(
                 moved[width] += step
                 values[i, j], warm = source.evaluate(moved, warm)
         best, _ = source.evaluate(point, None)
-        found = tuple(_slice(source, i) for i in _chosen(source, slices))
+        points = 13 if len(source.data) <= ROWS // 2 else 9
+        found = tuple(_slice(source, i, points) for i in _chosen(source, slices))
     sign = 1.0 if source.greater_is_better else -1.0
     log_C, log_width = at[0] + steps_C, at[1] + steps if width else np.empty(0)
     return LandscapeData(
@@ -113,7 +117,7 @@ def grid_size(rows: int, pairs: int = 1) -> int:
 
     An evaluation costs about the rows squared, and some time for each pair of classes.
     """
-    by_rows = 17 if rows <= 600 else 13 if rows <= 1200 else 11
+    by_rows = 17 if rows <= 300 else 13 if rows <= 600 else 9
     return min(by_rows, 17 if pairs == 1 else 13 if pairs <= 6 else 9 if pairs <= 21 else 7)
 
 
@@ -151,8 +155,8 @@ def _chosen(source: Source, most: int) -> list[int]:
     return sorted(index, key=lambda i: (i in vector, source.point[i]))[:most]
 
 
-def _slice(source: Source, i: int) -> Slice:
-    steps = np.log(2.0) * np.linspace(-3.0, 3.0, 13)
+def _slice(source: Source, i: int, points: int) -> Slice:
+    steps = np.log(2.0) * np.linspace(-3.0, 3.0, points)
     values, warm = np.empty(len(steps)), None
     for j, step in enumerate(steps):
         moved = source.point.copy()
