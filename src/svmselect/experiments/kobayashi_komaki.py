@@ -139,8 +139,8 @@ def _table_tasks(machine: str, trials: int, _reduced: bool) -> list[Task]:
     settings = {"kind": "tables", "sigma": 10.0, "grid": list(GRID), "nystrom": list(NYSTROM)}
     return [
         Task((machine, name), trial, seed_of("split", name, trial), settings)
-        for name in SETS
         for trial in range(trials)
+        for name in SETS
     ]
 
 
