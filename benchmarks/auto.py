@@ -139,13 +139,19 @@ def optuna_tpe(X: Array, y: Array, seed: int) -> Models:
 
 def liquid(X: Array, y: Array, seed: int) -> Models:
     """liquidSVM with its defaults; it has no probabilities."""
+    import sysconfig
+
+    # where its authors look for the name of a shared library, newer Pythons have none
+    sysconfig.get_config_vars().setdefault("SO", sysconfig.get_config_var("EXT_SUFFIX"))
     import liquidSVM
 
-    model = liquidSVM.mcSVM(X, y, scale=False, threads=1, random_seed=seed + 1)
+    model = liquidSVM.mcSVM(X, y.astype(float), scale=False, threads=1, random_seed=seed + 1)
 
     class Wrapped:
         def predict(self, Z: Array) -> Array:
-            return np.asarray(model.predict(Z))
+            # it wants to see both labels, whatever they are
+            found = np.asarray(model.test(Z, np.resize([-1.0, 1.0], len(Z)))[0])
+            return np.where(found.reshape(len(Z), -1)[:, 0] > 0, 1, -1)
 
     return Wrapped(), None
 
