@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from svmselect.parallel import Joblib, Serial, pool, single_threaded
+from svmselect.parallel import Joblib, Serial, as_they_come, pool, single_threaded
 
 
 def blas_threads() -> list[int]:
@@ -39,3 +40,31 @@ def test_which_pool(n_jobs: int | None, kind: type) -> None:
 def test_all_cores() -> None:
     with pool(-1) as workers:
         assert workers.size >= 1
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_each_task_is_done_once_and_given_when_ready(n_jobs: int) -> None:
+    tasks = [(7, d) for d in range(1, 9)]
+    with pool(n_jobs) as workers:
+        found = list(as_they_come(workers, divmod, tasks))
+    assert sorted(found) == sorted(divmod(7, d) for d in range(1, 9))
+
+
+def test_alone_results_come_before_the_next_task_begins() -> None:
+    begun: list[int] = []
+    results = as_they_come(Serial(), begun.append, [(1,), (2,), (3,)])
+    next(results)
+    assert begun == [1]
+    assert len(list(results)) == 2
+    assert begun == [1, 2, 3]
+
+
+def test_an_error_reaches_the_caller() -> None:
+    with pytest.raises(ZeroDivisionError):
+        list(as_they_come(Serial(), divmod, [(1, 1), (1, 0)]))
+
+
+def test_without_distributed_the_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ValueError, match="pip install 'svmselect"), pool(None, "tcp://nowhere:1"):
+        pass
