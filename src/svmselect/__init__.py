@@ -17,6 +17,8 @@ _LAZY = {
     "kernels": "svmselect.kernels",
     "load": "svmselect.persist",
     "machine": "svmselect.machine",
+    "plots": "svmselect.plots",
+    "report": "svmselect.report",
     "save": "svmselect.persist",
     "score": "svmselect.selection",
     "select": "svmselect.selection",

@@ -1,6 +1,8 @@
 from svmselect import criteria as criteria
 from svmselect import kernels as kernels
 from svmselect import machine as machine
+from svmselect import plots as plots
+from svmselect import report as report
 from svmselect.estimators import AutoKLR as AutoKLR
 from svmselect.estimators import AutoSVC as AutoSVC
 from svmselect.persist import load as load
@@ -17,6 +19,8 @@ __all__ = [
     "kernels",
     "load",
     "machine",
+    "plots",
+    "report",
     "save",
     "score",
     "select",

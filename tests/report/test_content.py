@@ -7,7 +7,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_iris
 
 from report.conftest import LABELS, UGLY, problem
@@ -152,6 +154,40 @@ def test_kernels_without_length_scales(kernel: str) -> None:
     page = render(report.of_fit(model, X, y))
     assert "The kernel has no length scales" in page
     assert "figure-landscape" in page
+
+
+def test_a_scorer_or_several_kernels_decided() -> None:
+    X, y = problem(50, 3)
+    scored = AutoSVC(random_state=0, scoring="balanced_accuracy").fit(X, y)
+    made = report.of_fit(scored, X, y)
+    assert made.criterion == "balanced_accuracy"
+    assert made.landscape is not None
+    assert made.landscape.criterion == "likelihood"
+    assert np.exp(made.landscape.at[0]) == pytest.approx(scored.C_)
+    both = AutoSVC(["rbf", "linear"], criterion="likelihood", random_state=0, max_time=4.0)
+    text = Reader(render(report.of_fit(both.fit(X, y), X, y))).text
+    assert "The landscape" in text
+
+
+def test_folds_that_can_be_had_only_once() -> None:
+    X, y = problem(50, 3)
+    splits = iter([(np.arange(25), np.arange(25, 50)), (np.arange(25, 50), np.arange(25))])
+    model = AutoSVC(random_state=0, cv=splits, ard="no").fit(X, y)
+    assert report.of_fit(model, X, y).landscape is not None
+
+
+def test_data_frames_and_sparse_rows() -> None:
+    X, y = problem(50, 3)
+    frame = pd.DataFrame(X, columns=["a", "b", "<i>c</i>"])
+    model = AutoSVC(random_state=0, ard="no").fit(frame, y)
+    made = report.of_fit(model, frame, y, held_out=(frame, y))
+    assert made.inputs is not None
+    assert made.inputs.names == ("a", "b", "<i>c</i>")
+    thin = sparse.csr_array(X)
+    again = report.of_fit(AutoSVC(random_state=0, ard="no").fit(thin, y), thin, y)
+    assert again.inputs is not None
+    assert np.allclose(again.inputs.influence, made.inputs.influence)
+    assert dict(again.provenance)["data (SHA-256)"] == dict(made.provenance)["data (SHA-256)"]
 
 
 @pytest.mark.slow

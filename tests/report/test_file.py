@@ -50,9 +50,9 @@ def test_what_is_no_record_is_refused(text: str) -> None:
 
 def test_a_report_draws_the_same_page_after_json(ugly: Report, three_classes: Report) -> None:
     for made in (ugly, three_classes):
-        back = decode(Report, encode(made))
-        assert encode(back) == encode(made)
-        assert render(decode(Report, encode(back))) == render(back)
+        back = Report.from_json(made.to_json())
+        assert back.to_json() == made.to_json()
+        assert render(Report.from_json(back.to_json())) == render(back)
 
 
 def test_a_trace_file_redraws_its_report(ugly: Report, tmp_path: Path) -> None:
@@ -61,8 +61,8 @@ def test_a_trace_file_redraws_its_report(ugly: Report, tmp_path: Path) -> None:
     select(X, y, budget=5, random_state=0, checkpoint=path)
     alone = report.of_trace(path)
     report.append(ugly, path)
-    assert encode(report.of_trace(path)) == encode(ugly)
-    assert encode(report.of_trace(path)) != encode(alone)
+    assert report.of_trace(path).to_json() == ugly.to_json()
+    assert report.of_trace(path).to_json() != alone.to_json()
     # of several the last
     report.append(alone, path)
     assert report.of_trace(path).title == alone.title

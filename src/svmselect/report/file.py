@@ -6,7 +6,6 @@ import json
 import os
 from pathlib import Path
 
-from svmselect.report.codec import encode
 from svmselect.report.page import render
 from svmselect.report.record import FORMAT, Report
 from svmselect.trace import read_lines
@@ -28,6 +27,6 @@ def append(report: Report, path: str | os.PathLike[str]) -> None:
         raise ValueError(f"{path} has no complete first line, so it is no trace to add a report to")
     if whole < target.stat().st_size:
         os.truncate(target, whole)  # a last line torn by a kill
-    line = {"svmselect": "report", "format": FORMAT, "report": json.loads(encode(report))}
+    line = {"svmselect": "report", "format": FORMAT, "report": json.loads(report.to_json())}
     with target.open("ab") as file:
         file.write((json.dumps(line, allow_nan=False) + "\n").encode())

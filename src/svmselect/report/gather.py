@@ -22,7 +22,6 @@ from svmselect.plots.data.refit import Refit
 from svmselect.plots.data.source import Source, of_refit
 from svmselect.plots.data.trace import trace_data
 from svmselect.report import words
-from svmselect.report.codec import decode
 from svmselect.report.record import (
     FORMAT,
     ErrorEstimate,
@@ -112,7 +111,7 @@ def of_trace(path: str | os.PathLike[str]) -> Report:
                 f"the report in {path} has format {fields['format']}, this version reads {FORMAT}; "
                 "use the version that wrote it"
             )
-        return decode(Report, json.dumps(fields["report"]))
+        return Report.from_json(json.dumps(fields["report"]))
     return _of_evaluations(trace, file)
 
 

@@ -8,6 +8,7 @@ from svmselect.plots.data.calibration import CalibrationData
 from svmselect.plots.data.landscape import LandscapeData
 from svmselect.plots.data.scales import ScaleData
 from svmselect.plots.data.trace import TraceData
+from svmselect.report.codec import decode, encode
 
 FORMAT = 1
 
@@ -85,3 +86,12 @@ class Report:
     notes: tuple[str, ...] = ()
     provenance: tuple[tuple[str, str], ...] = ()
     repeat: str = ""
+
+    def to_json(self) -> str:
+        """One line of JSON."""
+        return encode(self)
+
+    @classmethod
+    def from_json(cls, text: str) -> Report:
+        """The report that ``to_json`` wrote."""
+        return decode(cls, text)

@@ -58,6 +58,8 @@ class Refit:
         members = None if groups is None else np.asarray(groups)
         seed, cv = int(model._story.get("seed", 0)), model.cv
         total = len(labels)
+        if not isinstance(cv, Integral | list | tuple) and getattr(cv, "split", None) is None:
+            cv = None if cv is None else int(model._story["folds"])  # an iterator, used up by fit
         if total > most:
             codes = np.unique(labels, return_inverse=True)[1].ravel()
             kept = np.sort(stratified_folds(codes, -(-total // most), seed)[0])

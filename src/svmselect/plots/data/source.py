@@ -110,6 +110,8 @@ def of_refit(refit: Refit, pair: int = 0) -> Source:
         if len(kernel.theta) > 1 or max(seen) > model.best_score_ + 1e-9:
             notes.append(_PRIOR)
     else:
+        # of several kernels only the way of the chosen one
+        records = tuple(r for r in records if r.names[1:] == kernel.names)
         seed = int(model._story.get("seed", 0))
         data, judge = judged(problem, pairs, refit.wish, seed)
         greater, name = judge.greater_is_better, judge.name
