@@ -220,6 +220,18 @@ def test_a_named_criterion_sees_a_sample_of_many_rows(
     assert any("60 of 80 rows are used" in note for note in found["notes"])
 
 
+def test_what_does_not_fit_in_memory_is_thinned_or_refused(
+    here: Here, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("svmselect.cli.prepare._ROOM", 600)
+    clients(160).to_csv("clients.csv", index=False)
+    found = fit(here, "clients.csv", "-t", "churn")
+    assert found["rows"] in (119, 120, 121)  # of 5 encoded columns: 600 / 5
+    assert any("of 160 rows are used" in note for note in found["notes"])
+    ended = here("fit", "clients.csv", "-t", "churn", "--test", "clients.csv")
+    refused(ended, "more than 120 rows", "svmselect predict")
+
+
 def test_ctrl_c_keeps_the_best_so_far(
     here: Here, table: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

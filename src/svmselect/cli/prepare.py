@@ -19,6 +19,7 @@ from svmselect.tables.source import listed
 from svmselect.types import Array
 
 _MOST_CLASSES = 100
+_ROOM = 2**26  # numbers of a matrix that is held in memory: half a gigabyte
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,14 @@ def prepare(data: str, question: Question) -> Prepared:
     if not question.impute:
         check_complete(inputs, source.title)
     encoder = Encoder.of(inputs, question.impute)
+    most = _most_rows(len(encoder.columns), len(np.unique(labels)))
+    if len(labels) > most:
+        kept = subset(len(labels), labels, most, question.seed)
+        notes.append(
+            f"{len(kept):,} of {len(labels):,} rows are used, which is what {len(encoder.columns)} "
+            f"encoded columns and {len(np.unique(labels))} classes leave room for in memory"
+        )
+        inputs, labels = inputs.take(kept), labels[kept]
     X = _encoded(encoder, inputs, source)
     return Prepared(source, target, encoder, X, labels, table.total, tuple(notes))
 
@@ -103,6 +112,7 @@ def prepare_test(data: str, like: Prepared, question: Question) -> tuple[Array, 
             f"{listed(source.names)}"
         )
     like.encoder.match(source)
+    most = _most_rows(len(like.encoder.columns), 2)
     columns, labels, before = [], [], 0
     for frame in source.frames():
         table = like.encoder.read(frame, source, before)
@@ -111,6 +121,11 @@ def prepare_test(data: str, like: Prepared, question: Question) -> tuple[Array, 
         columns.append(_encoded(like.encoder, table, source))
         labels.append(labels_of(frame[like.target].tolist()))
         before += len(frame)
+        if before > most:
+            raise ValueError(
+                f"{source.title} has more than {most:,} rows, too many to test on in memory; "
+                "fit without --test and let svmselect predict tell the error"
+            )
     y = np.concatenate(labels) if labels else np.empty(0, dtype=object)
     if not len(y):
         raise ValueError(f"{source.title} has no rows; give at least some to test on")
@@ -154,6 +169,11 @@ def split(y: NDArray[Any], part: float, seed: int) -> tuple[NDArray[np.intp], ND
             f"{len(y)} rows are too few to hold {part:g} of them apart; leave --holdout out"
         )
     return rest, apart
+
+
+def _most_rows(width: int, classes: int) -> int:
+    """Rows whose inputs, and whose coefficients in every pair of classes, fit in memory."""
+    return max(100, _ROOM // max(width, classes * (classes - 1) // 2))
 
 
 def _encoded(encoder: Encoder, table: Table, source: Source) -> Array:

@@ -15,6 +15,7 @@ from svmselect.types import Array
 _ID_NAME = re.compile(r"(?i)(.*[ _.-])?(id|ids|uuid|guid|key|index|nr|no|rownames?|row)|.*[a-z]ID")
 _FEW = 20  # rows, below which nothing is called an identifier
 _CATEGORIES = 50
+_MOST_CATEGORIES = 300
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def _reason(name: str, column: Column) -> str | None:
 def _text_reason(distinct: int, n: int) -> str | None:
     if distinct > 0.9 * n:
         return f"it names the rows: {distinct} different texts in {n} rows"
-    if distinct > max(_CATEGORIES, 0.05 * n):
+    if distinct > min(max(_CATEGORIES, 0.05 * n), _MOST_CATEGORIES):
         return f"it has {distinct} different texts, too many for categories"
     return None
 
