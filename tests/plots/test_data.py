@@ -152,6 +152,18 @@ def test_hills_that_are_apart_and_bumps_that_are_not() -> None:
     holed[0, 0] = np.nan
     assert other_hills(holed, (5, 5)) == [(15, 15)]
     assert other_hills(np.zeros((5, 5)), (2, 2)) == []
+    # too small a difference to mean anything
+    assert other_hills(surface((5, 5, 1), (15, 15, 0.8)), (5, 5), least=0.9) == []
+
+
+def test_a_unit_is_one_of_log_likelihood_or_one_row(fits: Any, selection: Any) -> None:
+    assert of_selection(selection).unit == pytest.approx(1 / 60)
+    model, X, y = fits["two"]
+    assert of_refit(Refit.of(model, X, y)).unit == pytest.approx(1 / 60)
+    model, X, y = fits["three"]
+    assert of_refit(Refit.of(model, X, y)).unit == pytest.approx(1 / 75)
+    counted = select(*two_classes(), criterion="cv-error", search="grid", budget=4, random_state=0)
+    assert of_selection(counted).unit == pytest.approx(1 / 60)
 
 
 def test_the_way_that_keeps_highest_against_brute_force() -> None:

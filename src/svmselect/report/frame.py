@@ -32,6 +32,11 @@ class Axis:
         found = log_ticks(low, high, most) if log else linear_ticks(low, high, most)
         return cls(low, high, label, log, tuple(found))
 
+    @property
+    def room(self) -> float:
+        """The margin that a vertical axis needs: its label, and the longest of its ticks."""
+        return 28.0 + 8.4 * max((len(name) for _, name in self.ticks), default=0)
+
 
 def linear_ticks(low: float, high: float, most: int) -> list[tuple[float, str]]:
     """Round numbers between, at most so many."""
@@ -53,6 +58,9 @@ def log_ticks(low: float, high: float, most: int) -> list[tuple[float, str]]:
         inside = [v for v in values if low - 1e-9 <= np.log(v) <= high + 1e-9]
         if len(inside) <= most + 1:
             break
+    if len(inside) < 2:
+        between = linear_ticks(float(np.exp(low)), float(np.exp(high)), most)
+        return [(float(np.log(v)), number(v, trim=True)) for v, _ in between if v > 0]
     every = -(-len(inside) // (most + 1))
     return [(float(np.log(v)), number(v, trim=True)) for v in inside[::every]]
 

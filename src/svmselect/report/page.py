@@ -71,11 +71,11 @@ def _inputs(report: Report) -> list[_Input]:
 
 
 def _better(report: Report) -> bool:
-    """Whether some other optimum beats the choice, by more than rounding."""
+    """Whether some other optimum beats the choice, by a unit of log-likelihood or a row."""
     if report.landscape is None or not report.optima:
         return False
     sign = 1.0 if report.landscape.greater_is_better else -1.0
-    return sign * (report.optima[0].value - report.landscape.best) > 1e-6
+    return sign * (report.optima[0].value - report.landscape.best) > report.landscape.unit
 
 
 def _environment() -> Environment:

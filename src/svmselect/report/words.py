@@ -117,8 +117,9 @@ def is_course(message: str) -> bool:
 
 
 def kernel_words(kernel: Any) -> str:
-    """A kernel as it is written, its numbers rounded."""
-    return re.sub(r"\d+\.\d{4,}(e[-+]\d+)?", lambda m: f"{float(m[0]):.4g}", repr(kernel))
+    """A kernel as it is written, its numbers rounded; its beginning, where it is very long."""
+    text = re.sub(r"\d+\.\d{4,}(e[-+]\d+)?", lambda m: f"{float(m[0]):.4g}", repr(kernel))
+    return text if len(text) <= 300 else f"{text[:300]} …"
 
 
 def _choice(model: Any) -> str:
@@ -130,6 +131,8 @@ def _choice(model: Any) -> str:
             f"and {number(C.max())}, and its own kernel."
         )
     start = f"The penalty C = {number(float(model.C_))} was chosen, and "
+    if len(list(model.kernel_.leaves())) > 1:
+        return start + f"the kernel {kernel_words(model.kernel_)}."
     if isinstance(length, float):
         return start + f"one length scale for all inputs, {number(length)}."
     if isinstance(length, np.ndarray):

@@ -11,12 +11,12 @@ from svmselect.types import Array
 Cell = tuple[int, int]
 
 
-def other_hills(heights: Array, home: Cell, rise: float = 0.05) -> list[Cell]:
+def other_hills(heights: Array, home: Cell, rise: float = 0.05, least: float = 0.0) -> list[Cell]:
     """Tops inside the grid, best first, that are on another hill than ``home``.
 
     Two cells are on different hills if every way between them goes down, from either, by at least
     ``rise`` of the distance from the greatest height to the median; a tenth of that will do for one
-    that is higher than ``home``. O(tops x cells log cells).
+    that is higher than ``home``. And by ``least`` in any case. O(tops x cells log cells).
     """
     h = np.where(np.isfinite(heights), heights, -np.inf)
     finite = h[np.isfinite(h)]
@@ -26,7 +26,7 @@ def other_hills(heights: Array, home: Cell, rise: float = 0.05) -> list[Cell]:
     ways = [(h[home], lowest_on_the_way(h, home))]
     kept: list[Cell] = []
     for top in sorted(_tops(h), key=lambda cell: -h[cell]):
-        needed = 0.1 * dip if h[top] > h[home] else dip
+        needed = max(0.1 * dip if h[top] > h[home] else dip, least)
         apart = (min(h[top], height) - way[top] >= needed for height, way in ways)
         if dip > 0 and all(apart):
             kept.append(top)

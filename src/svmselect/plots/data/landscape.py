@@ -44,7 +44,8 @@ class LandscapeData:
     """Values over (log C, log width), rows by width; ``log_width`` is empty without a width.
 
     ``at`` is the choice, (log C, log width), ``best`` the criterion's value there. ``hills`` are
-    further local optima of the grid, (log C, log width, value) each.
+    further local optima of the grid, (log C, log width, value) each; ``unit`` as
+    in ``Source``.
     """
 
     criterion: str
@@ -58,6 +59,7 @@ class LandscapeData:
     paths: tuple[Path, ...]
     slices: tuple[Slice, ...]
     hills: Array
+    unit: float
     notes: tuple[str, ...]
 
 
@@ -107,7 +109,8 @@ def landscape_data(
         best=best,
         paths=paths_of(source),
         slices=found,
-        hills=_hills(sign * values, sign * best, log_C, log_width) * [1.0, 1.0, sign],
+        hills=_hills(source, sign * values, sign * best, log_C, log_width) * [1.0, 1.0, sign],
+        unit=source.unit,
         notes=source.notes,
     )
 
@@ -137,14 +140,15 @@ def paths_of(source: Source) -> tuple[Path, ...]:
     return tuple(made)
 
 
-def _hills(heights: Array, height: float, log_C: Array, log_width: Array) -> Array:
+def _hills(source: Source, heights: Array, height: float, log_C: Array, log_width: Array) -> Array:
     """Other local optima, (log C, log width, height) each; the choice is the cell in the middle."""
     if len(log_width) < 3:
         return np.empty((0, 3))
     raised = heights.copy()
     middle = (len(log_width) // 2, len(log_C) // 2)
     raised[middle] = max(height, raised[middle])
-    found = [(log_C[j], log_width[i], heights[i, j]) for i, j in other_hills(raised, middle)]
+    cells = other_hills(raised, middle, least=0.5 * source.unit)
+    found = [(log_C[j], log_width[i], heights[i, j]) for i, j in cells]
     return np.array(found).reshape(-1, 3)
 
 

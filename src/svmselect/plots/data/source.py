@@ -31,6 +31,8 @@ class Source:
     ``evaluate`` takes a point and the machines of a neighbouring one; it gives the value and the
     machines trained there. ``point`` is what was chosen; C there is that of the final machine, and
     ``shift`` is what to add to log C of the ``records``; ``pairs`` of classes share the criterion.
+    ``unit`` is the difference in its value that stands for one unit of log-likelihood of all data,
+    or for one row where it counts errors.
     """
 
     criterion: str
@@ -43,6 +45,7 @@ class Source:
     data: Dataset
     loss: str
     fit_intercept: bool
+    unit: float
     notes: tuple[str, ...] = ()
     pairs: int = 1
 
@@ -73,6 +76,7 @@ def of_selection(selection: Any) -> Source:
         data=objective.data,
         loss=objective.loss,
         fit_intercept=objective.fit_intercept,
+        unit=1.0 / abs(objective.log_likelihood(1.0)),
         notes=notes,
     )
 
@@ -102,6 +106,7 @@ def of_refit(refit: Refit, pair: int = 0) -> Source:
     if refit.default:
         landscape = Landscape.of(problem.X, pairs, model._loss())
         evaluate = _landscape(landscape, shift + float(np.log(share)))
+        unit = 1.0 / landscape.total
         shift += float(np.log(share))
         data = Dataset.of(problem.X, problem.codes > 0, problem.weights)
         # the default strategy has beliefs of its own; they show where it passed better values by
@@ -117,6 +122,7 @@ def of_refit(refit: Refit, pair: int = 0) -> Source:
         greater, name = judge.greater_is_better, judge.name
         objective = Objective(data, kernel, judge, model._loss(), refit.fit_intercept)
         evaluate = _objective(objective, shift)
+        unit = 1.0 / abs(objective.log_likelihood(1.0))
         auto = isinstance(model.prior, str) and model.prior == "auto"
         if len(width_of(("log C", *kernel.names))) > 1 if auto else model.prior is not None:
             notes.append(_PRIOR)
@@ -133,6 +139,7 @@ def of_refit(refit: Refit, pair: int = 0) -> Source:
         data=data,
         loss=model._loss(),
         fit_intercept=refit.fit_intercept,
+        unit=unit,
         notes=tuple(notes),
         pairs=len(pairs),
     )

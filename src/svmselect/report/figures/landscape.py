@@ -146,11 +146,9 @@ def _small(one: Slice, data: LandscapeData) -> Markup:
 
 def _curve(one: Slice, data: LandscapeData) -> Markup:
     low, high = value_range(np.append(one.value, data.best), data.greater_is_better)
-    frame = Frame(
-        Axis.of(float(one.log_value[0]), float(one.log_value[-1]), "C", log=True),
-        Axis.of(low, high, data.criterion),
-    )
-    return _drawn(one, data, frame, "")
+    height = Axis.of(low, high, data.criterion)
+    across = Axis.of(float(one.log_value[0]), float(one.log_value[-1]), "C", log=True)
+    return _drawn(one, data, Frame(across, height, left=height.room), "")
 
 
 def _drawn(one: Slice, data: LandscapeData, frame: Frame, kind: str) -> Markup:

@@ -21,10 +21,9 @@ MOST = 400
 def trace_figure(data: TraceData) -> Markup:
     """Values by evaluation; a line follows the best so far of each run."""
     low, high = value_range(data.value, data.greater_is_better)
-    frame = Frame(
-        Axis.of(1.0, max(2.0, float(len(data.value))), "evaluation"),
-        Axis.of(low, high, data.criterion),
-    )
+    height = Axis.of(low, high, data.criterion)
+    across = Axis.of(1.0, max(2.0, float(len(data.value))), "evaluation")
+    frame = Frame(across, height, left=height.room)
     shown = np.clip(data.value, low, high)
     lines = []
     for run in range(len(data.runs)):

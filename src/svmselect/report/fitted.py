@@ -1,0 +1,129 @@
+"""The report of a fitted model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from svmselect.fitting.words import weak
+from svmselect.plots.data import scales
+from svmselect.plots.data.calibration import CalibrationData, of_rows, wilson
+from svmselect.plots.data.landscape import ROWS, landscape_data
+from svmselect.plots.data.refit import Refit
+from svmselect.plots.data.source import of_refit
+from svmselect.plots.data.trace import trace_data
+from svmselect.report import provenance, words
+from svmselect.report.optima import other_optima
+from svmselect.report.record import ErrorEstimate, Rate, Report, Rival
+
+_FEW = 20  # members of a class, below which folds say little
+_ENOUGH = 100  # rows held apart that make a better calibration curve than the folds
+
+
+def of_fit(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    names: Sequence[str] | None = None,
+    title: str = "A self-tuned classifier",
+    held_out: tuple[Any, Any] | None = None,
+    grid: Rival | None = None,
+    warnings: Sequence[str] = (),
+    settings: Mapping[str, Any] | None = None,
+) -> Report:
+    """The report of a fitted AutoSVC or AutoKLR on the rows it was fitted to.
+
+    names : of the columns of X. held_out : (X, y) that the fit did not see. grid : the plain grid's
+        result, from ``plain_grid``. warnings : sentences to add. settings : what the reader needs
+        to repeat it; "command" is shown as the command to repeat it by.
+
+    The criterion is evaluated again around its optimum, which takes some seconds; of more than 1000
+    rows a sample is drawn.
+    """
+    refit = Refit.of(model, X, y)
+    story, k = model._story, len(model.classes_)
+    source = of_refit(Refit.of(model, X, y, most=ROWS) if refit.rows > ROWS else refit)
+    landscape = landscape_data(source)
+    folds = refit.calibration()
+    tested = None if held_out is None else _tested(model, held_out)
+    error = _error(model, tested)
+    inputs = f"{model.n_features_in_} input{'s' if model.n_features_in_ > 1 else ''}"
+    kind = type(model).__name__
+    return Report(
+        title=title,
+        subtitle=f"{kind} · {story['rows']} rows · {inputs} · {k} classes",
+        facts=words.facts_of_model(model),
+        words=words.of_model(model),
+        criterion=story["criterion"],
+        error=error,
+        calibration=folds if tested is None or tested.rows < _ENOUGH else tested,
+        inputs=scales.of_estimator(model, names, X),
+        trace=trace_data(
+            tuple(model.trace_), source.criterion, source.greater_is_better, source.shift
+        ),
+        landscape=landscape,
+        optima=other_optima(refit, source, landscape),
+        rivals=() if grid is None else (_own(model, error, tested), grid),
+        warnings=(*_warnings(model), *warnings),
+        notes=tuple(m for m in story["messages"] if words.is_course(m)),
+        provenance=provenance.of_model(model, X, y, settings or {}),
+        repeat=str((settings or {}).get("command", "")) or provenance.code(model),
+    )
+
+
+def _tested(model: Any, held_out: tuple[Any, Any]) -> CalibrationData:
+    X, y = held_out
+    return of_rows(model, X, y, source=f"{len(np.asarray(y))} rows held apart")
+
+
+def _warnings(model: Any) -> list[str]:
+    """What the search warned of, and what is known to mislead."""
+    story = model._story
+    found = [m for m in story["messages"] if not (words.is_choice(m) or words.is_course(m))]
+    labels, members = model.classes_.tolist(), np.asarray(story["members"])
+    few = [str(labels[i]) for i in np.flatnonzero(members < _FEW)]
+    if few:
+        listed = ", ".join(few[:5]) + (", ..." if len(few) > 5 else "")
+        found.append(f"{listed}: fewer than {_FEW} rows, so other folds may choose otherwise")
+    if weak(model.sigmoid_slope_, story["spread"]):
+        found.append("the held-out decision values hardly tell the classes apart; other inputs may")
+    return found
+
+
+def _error(model: Any, tested: CalibrationData | None) -> ErrorEstimate:
+    story = model._story
+    (error, spread), rows = story["error"], round(sum(story["members"]))
+    # the rows that a standard error of sqrt(e (1 - e) / n) speaks of
+    seen = min(rows, round(error * (1.0 - error) / spread**2)) if spread > 0 else rows
+    if seen < 0.95 * rows:
+        said = f"{seen} of the {rows} rows, held out"
+    else:
+        seen, said = rows, f"the {rows} rows, held out in turn in {story['folds']} folds"
+    if not story["coupled"]:
+        said += ", two classes at a time"
+    members = np.asarray(story["members"])
+    held = None
+    if tested is not None:
+        held = _rate(tested.error, tested.rows, tested.source)
+    return ErrorEstimate(_rate(error, seen, said), held, 1.0 - float(members.max() / members.sum()))
+
+
+def _rate(error: float, rows: int, source: str) -> Rate:
+    low, high = wilson(error, rows)
+    return Rate(error, float(low), float(high), rows, source)
+
+
+def _own(model: Any, error: ErrorEstimate, tested: CalibrationData | None) -> Rival:
+    """What this library's choice did, for the table beside the grid."""
+    story = model._story
+    return Rival(
+        name=type(model).__name__,
+        chosen=words.short(model),
+        fold_error=error.folds.error,
+        held_out_error=None if tested is None else tested.error,
+        evaluations=int(story["evaluations"]),
+        seconds=float(story["seconds"]),
+    )

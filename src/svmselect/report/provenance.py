@@ -1,0 +1,46 @@
+"""What a reader needs to repeat it: data, seed, versions, settings."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from svmselect.data import data_hash
+
+
+def of_model(
+    model: Any, X: Any, y: Any, settings: Mapping[str, Any]
+) -> tuple[tuple[str, str], ...]:
+    """Of a fitted model: what the caller says, the data's hash, the seed, the versions."""
+    rows = X.toarray() if getattr(X, "toarray", None) is not None else X
+    found = {name: str(value) for name, value in settings.items() if name != "command"}
+    found["data (SHA-256)"] = data_hash(np.asarray(rows, dtype=np.float64), np.asarray(y))
+    given = model.random_state
+    seed = str(model._story.get("seed", "not kept"))
+    found["random_state"] = repr(given) if given is not None else f"not given; folds from {seed}"
+    found["estimator"] = code(model)
+    for package in ("svmselect", "scikit-learn", "numpy", "scipy"):
+        found[package] = version(package)
+    found["Python"] = f"{platform.python_version()}, {platform.machine()}"
+    return tuple(found.items())
+
+
+def code(model: Any) -> str:
+    """The line of Python that fits the model again."""
+    return f"{' '.join(repr(model).split())}.fit(X, y)"
+
+
+def of_header(header: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Of a trace file: what its first line says."""
+    found = {"data (SHA-256)": str(header.get("data", "")), "seed": str(header.get("seed", ""))}
+    found |= {str(k): str(v) for k, v in header.get("settings", {}).items()}
+    found |= {str(k): str(v) for k, v in header.get("versions", {}).items()}
+    return tuple((name, _shortened(value)) for name, value in found.items())
+
+
+def _shortened(text: str, most: int = 400) -> str:
+    return text if len(text) <= most else f"{text[:most]} …"
