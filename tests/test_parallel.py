@@ -46,8 +46,8 @@ def test_all_cores() -> None:
 def test_each_task_is_done_once_and_given_when_ready(n_jobs: int) -> None:
     tasks = [(7, d) for d in range(1, 9)]
     with pool(n_jobs) as workers:
-        found = list(as_they_come(workers, divmod, tasks))
-    assert sorted(found) == sorted(divmod(7, d) for d in range(1, 9))
+        found = [(given, f.result()) for given, f in as_they_come(workers, divmod, tasks)]
+    assert sorted(found) == sorted(((7, d), divmod(7, d)) for d in range(1, 9))
 
 
 def test_alone_results_come_before_the_next_task_begins() -> None:
@@ -59,9 +59,10 @@ def test_alone_results_come_before_the_next_task_begins() -> None:
     assert begun == [1, 2, 3]
 
 
-def test_an_error_reaches_the_caller() -> None:
-    with pytest.raises(ZeroDivisionError):
-        list(as_they_come(Serial(), divmod, [(1, 1), (1, 0)]))
+def test_an_error_is_a_result_and_the_rest_goes_on() -> None:
+    found = dict(as_they_come(Serial(), divmod, [(1, 0), (1, 1)]))
+    assert isinstance(found[1, 0].exception(), ZeroDivisionError)
+    assert found[1, 1].result() == (1, 0)
 
 
 def test_without_distributed_the_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,21 +129,22 @@ def pool(n_jobs: int | None, dask: str | None = None) -> Iterator[Pool]:
 
 def as_they_come(
     workers: Pool, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]
-) -> Iterator[Any]:
-    """Call a function with each of these arguments; give results in the order they are ready.
+) -> Iterator[tuple[tuple[Any, ...], Future[Any]]]:
+    """Call a function with each of these arguments; give each with its result when that is ready.
 
-    Each exactly once. A few tasks more than there are workers are on their way at any time, so
-    that nobody waits and little is lost when the caller stops.
+    Each exactly once; a result may be an error, which ``Future.result`` raises. A few tasks more
+    than there are workers are on their way at any time, so that nobody waits and little is lost
+    when the caller stops.
     """
     waiting = list(reversed(arguments))
-    running: set[Future[Any]] = set()
+    running: dict[Future[Any], tuple[Any, ...]] = {}
     while waiting or running:
         ahead = 1 if workers.size == 1 else 2 * workers.size
         while waiting and len(running) < ahead:
-            running.add(workers.submit(function, *waiting.pop()))
-        done, running = wait(running, return_when=FIRST_COMPLETED)
-        for future in done:
-            yield future.result()
+            given = waiting.pop()
+            running[workers.submit(function, *given)] = given
+        for future in wait(running, return_when=FIRST_COMPLETED).done:
+            yield running.pop(future), future
 
 
 def _deaf() -> None:

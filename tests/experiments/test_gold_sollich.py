@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from svmselect import score
-from svmselect.experiments import Task, reproduce
+from svmselect.experiments import Task, read_published, reproduce
 from svmselect.experiments.gold_sollich import BOUNDS, PAPER, table_3_tasks
 from svmselect.experiments.gold_sollich_trials import Problem, run
 from svmselect.kernels import RBF
@@ -75,3 +75,19 @@ def test_one_trial_is_reduced_and_hmc_stops_at_ten() -> None:
         *(f"table {n}" for n in range(1, 6)),
         *(f"figure {n}" for n in range(1, 7)),
     ]
+
+
+def test_the_printed_numbers_fit_together() -> None:
+    mean = {
+        (line["dataset"], line["method"]): float(line["error_percent_mean"])
+        for line in read_published("gold_sollich_table_3.csv")
+    }
+    best = {
+        (line["dataset"], method): float(line[method])
+        for line in read_published("gold_sollich_table_4.csv")
+        for method in line
+        if method != "dataset"
+    }
+    assert len(mean) == 30
+    assert mean.keys() == best.keys()
+    assert all(best[cell] <= mean[cell] for cell in mean)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,9 @@ def carry_out(
     todo = [task for key, task in wanted.items() if key not in outcomes]
     complete = True
     with pool(n_jobs, dask) as workers:
-        for outcome in as_they_come(workers, attempt, _arguments(paper.run, todo, data_dir)):
+        tasks = [(paper.run, task, data_dir) for task in todo]
+        for (_, task, _), future in as_they_come(workers, attempt, tasks):
+            outcome = _outcome(task, future)
             file.append(outcome)
             outcomes[outcome.key] = outcome
             stop = callback and callback(Progress(len(outcomes), len(wanted), outcome))
@@ -68,18 +71,28 @@ def carry_out(
 def attempt(run: Run, task: Task, data_dir: Path | None) -> Outcome:
     """One trial, timed; an error becomes an outcome, so that the rest goes on."""
     begun = time.perf_counter()
-    settings = {**task.settings, "seed": task.seed}
+    settings = _settings(task)
     try:
         values = run(task, data_dir)
     except DatasetMissing as error:
         return Outcome(task.name, task.trial, settings, state="missing", problem=str(error))
     except Exception as error:
-        problem = f"{type(error).__name__}: {error}"
-        return Outcome(task.name, task.trial, settings, state="failed", problem=problem)
+        return _failed(task, error)
     return Outcome(task.name, task.trial, settings, values, time.perf_counter() - begun)
 
 
-def _arguments(
-    run: Run, tasks: Sequence[Task], data_dir: Path | None
-) -> list[tuple[Run, Task, Path | None]]:
-    return [(run, task, data_dir) for task in tasks]
+def _outcome(task: Task, future: Future[Outcome]) -> Outcome:
+    """What a worker sent, or what became of it: a trial may take its process down with it."""
+    try:
+        return future.result()
+    except Exception as error:
+        return _failed(task, error)
+
+
+def _failed(task: Task, error: Exception) -> Outcome:
+    problem = f"{type(error).__name__}: {error}"
+    return Outcome(task.name, task.trial, _settings(task), state="failed", problem=problem)
+
+
+def _settings(task: Task) -> dict[str, Any]:
+    return {**task.settings, "seed": task.seed}
