@@ -55,6 +55,23 @@ def test_pieces_make_no_difference(
     assert f"error {100 * wrong:.1f} %" in whole.err
 
 
+def test_data_frames_are_predicted_like_files(
+    here: Here, table: Path, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = clients(45, seed=5)[["town", "member", "age"]]
+    frame.to_csv("new.csv", index=False)
+    expected = pd.read_csv(io.StringIO(here("predict", model, "new.csv").out))
+    monkeypatch.setattr("svmselect.tables.source.PIECE", 10)
+    known = svmselect.load(model)
+    labels, p = known.predict_frame(frame.set_index(np.arange(45)[::-1]))
+    np.testing.assert_array_equal(labels, expected["prediction"])
+    np.testing.assert_allclose(p, expected.iloc[:, 1:], rtol=1e-5)
+    with pytest.raises(ValueError, match="no column 'age'"):
+        known.predict_frame(frame[["town", "member"]])
+    with pytest.raises(ValueError, match="no rows"):
+        known.predict_frame(frame[:0])
+
+
 def test_columns_kept_and_json(here: Here, table: Path, model: Path) -> None:
     ended = here("predict", model, table, "-o", "p.csv", "--keep", "client_id", "--json")
     found = pd.read_csv("p.csv")

@@ -101,6 +101,9 @@ def carry_out(wanted: Wanted, output: Output) -> int:
         interrupted=interrupted,
     )
     save(outcome.table_model, wanted.folder / "model.skops")
+    (wanted.folder / "report.html").unlink(missing_ok=True)  # of a model that is no more
+    rival = _grid(wanted, rows, output) if wanted.grid else None
+    outcome = replace(outcome, grid=rival)
     if wanted.page:
         _draw(wanted, outcome, rows, output)
     outcome.tell(output, time.perf_counter() - began)
@@ -186,18 +189,24 @@ def _fit(model: Any, rows: Rows, watch: Watch) -> None:
         ) from None
 
 
+def _grid(wanted: Wanted, rows: Rows, output: Output) -> Any:
+    """What the plain grid comes to on the same rows, or on a sample of many."""
+    from svmselect import report
+
+    kept = subset(len(rows.y), rows.y, SMALL, wanted.question.seed)
+    if len(kept) < len(rows.y):
+        output.note(f"the plain grid sees {len(kept):,} of the {len(rows.y):,} rows")
+    with Bar("the plain grid", None, output), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return report.plain_grid(rows.X[kept], rows.y[kept], held_out=rows.test, n_jobs=wanted.jobs)
+
+
 def _draw(wanted: Wanted, outcome: Outcome, rows: Rows, output: Output) -> None:
     """The report: as a line of the trace, and as a page."""
     from svmselect import report
 
     with Bar("drawing the report", None, output), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        grid = None
-        if wanted.grid:
-            kept = subset(len(rows.y), rows.y, SMALL, wanted.question.seed)
-            grid = report.plain_grid(
-                rows.X[kept], rows.y[kept], held_out=rows.test, n_jobs=wanted.jobs
-            )
         page = report.of_fit(
             outcome.model,
             rows.X,
@@ -205,7 +214,7 @@ def _draw(wanted: Wanted, outcome: Outcome, rows: Rows, output: Output) -> None:
             names=outcome.prepared.encoder.columns,
             title=wanted.title or f"{outcome.prepared.target} in {outcome.prepared.source.title}",
             held_out=rows.test,
-            grid=grid,
+            grid=outcome.grid,
             warnings=outcome.notes,
             settings={"data file": outcome.prepared.source.title, "command": _command()},
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +80,7 @@ class Outcome:
     tested: Tested | None
     notes: tuple[str, ...]
     interrupted: bool
+    grid: Any = None
 
     @property
     def table_model(self) -> TableModel:
@@ -126,6 +127,7 @@ class Outcome:
                 "error": expected.fields,
                 "test": None if self.tested is None else self.tested.fields,
                 "guessing": self.guessing[1],
+                "grid": None if self.grid is None else asdict(self.grid),
                 "relevance": self.relevance,
                 "support_vectors": int(model.n_support_.sum()),
                 "seconds": seconds,
@@ -141,9 +143,14 @@ class Outcome:
             rows.append(("test error", self.tested.words))
         rows.append(("expected error", expected.words))
         rows.append(("by guessing", f"{percent(self.guessing[1])} (always {self.guessing[0]!r})"))
+        if self.grid is not None:
+            rows.append(("plain grid", self._rival()))
         rows.append(("inputs", self._inputs()))
         search = duration(story["seconds"])
         rows.append(("time", f"{search} to choose and train, {duration(seconds)} in all"))
+        judged = expected if self.tested is None else self.tested
+        if judged.error > 0.9 * self.guessing[1]:
+            rows.append(("note", "hardly better than guessing: these inputs tell little of it"))
         rows += [("note", m) for m in story["messages"] if not m.startswith("callback:")]
         output.say("")
         output.pairs(rows)
@@ -155,6 +162,14 @@ class Outcome:
         if self.page:
             output.say(f"Open this page: {out / 'report.html'}")
         output.say(f"Then: svmselect predict {out / 'model.skops'} NEW_FILE -o predictions.csv")
+
+    def _rival(self) -> str:
+        """The plain grid's result in a line."""
+        error, on = self.grid.held_out_error, "on the test rows"
+        if error is None:
+            error, on = self.grid.fold_error, "in 5 folds"
+        told = f"{percent(error)} {on}, {self.grid.chosen}"
+        return f"{told}, {self.grid.evaluations} evaluations, {duration(self.grid.seconds)}"
 
     def _inputs(self) -> str:
         ranked = list(self.relevance.items())

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmselect.tables.encoder import Encoder, infinite
+from svmselect.tables.frame import frame_source
 from svmselect.tables.gather import Table
 from svmselect.tables.roles import check_complete
 from svmselect.types import Array
@@ -38,6 +39,19 @@ class TableModel:
         X = self.encoder.encode(table)
         infinite(X, self.encoder.columns, table, title)
         return X
+
+    def predict_frame(self, frame: Any) -> tuple[NDArray[Any], Array]:
+        """Labels and probabilities of the rows of a pandas data frame, columns found by name."""
+        source = frame_source(frame)
+        self.encoder.match(source)
+        parts, before = [], 0
+        for piece in source.frames():
+            parts.append(self.predict(self.encoder.read(piece, source, before), source.title))
+            before += len(piece)
+        if not parts:
+            raise ValueError("the data frame has no rows; give at least one")
+        labels, p = zip(*parts, strict=True)
+        return np.concatenate(labels), np.vstack(p)
 
     def predict(self, table: Table, title: str = "the table") -> tuple[NDArray[Any], Array]:
         """Labels and probabilities, which agree."""
