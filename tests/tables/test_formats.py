@@ -1,6 +1,7 @@
 """Every format, read to the same table; and files that are none."""
 
 import gzip
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +67,30 @@ def test_parquet(tmp_path: Path) -> None:
         tmp_path / "shuffled.parquet"
     )
     assert open_source(tmp_path / "shuffled.parquet").names == tuple(FRAME.columns)
+
+
+def test_types_of_parquet(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame(
+        {
+            "code": pd.Categorical([1, 2, 1]),
+            "sure": [True, False, True],
+            "perhaps": pd.array([True, None, False], dtype="boolean"),
+            "whole": pd.array([1, None, 3], dtype="Int64"),
+            "price": [Decimal("1.50"), Decimal("2"), None],
+            "day": pd.to_datetime(["2020-01-01", "2020-01-02", "2020-01-01"]),
+            "digits": ["1", None, "3"],
+        }
+    )
+    frame.to_parquet(tmp_path / "d.parquet")
+    found = gather(open_source(tmp_path / "d.parquet")).columns
+    assert found["code"].tolist() == ["1", "2", "1"]
+    assert found["sure"].tolist() == ["True", "False", "True"]
+    assert found["perhaps"].tolist() == ["True", None, "False"]
+    assert found["day"].tolist()[1] == "2020-01-02 00:00:00"
+    np.testing.assert_array_equal(found["whole"], [1.0, np.nan, 3.0])
+    np.testing.assert_array_equal(found["price"], [1.5, 2.0, np.nan])
+    np.testing.assert_array_equal(found["digits"], [1.0, np.nan, 3.0])
 
 
 def test_arff(tmp_path: Path) -> None:

@@ -88,18 +88,19 @@ def as_numbers(values: NDArray[np.object_], decimal: str) -> tuple[Array, NDArra
 
 def read_column(raw: Any, decimal: str, as_text: bool = False) -> NDArray[Any]:
     """A column of a data frame as numbers if all its known cells are, else as texts."""
-    if as_text:
-        return texts(raw.tolist())
-    kind = raw.dtype.kind
-    if kind in "iuf":
+    import pandas as pd
+
+    named = str(raw.dtype)
+    words = as_text or named in ("category", "bool", "boolean") or raw.dtype.kind == "M"
+    if not words and raw.dtype.kind in "iuf":
         return np.asarray(raw.to_numpy(dtype=np.float64, na_value=np.nan))
-    if kind == "O" or str(raw.dtype) in ("str", "string"):
-        quick = _quick_numbers(raw) if decimal == "." else None
+    if words or pd.api.types.infer_dtype(raw, skipna=True) == "boolean":
+        return texts(raw.tolist())  # truth values, dates and declared categories are words
+    if named in ("object", "str", "string") and decimal == ".":
+        quick = _quick_numbers(raw)
         if quick is not None:
             return quick
     cells = texts(raw.tolist())
-    if kind in "bM" or not len(cells):  # truth values and dates are words
-        return cells
     found, strange = as_numbers(cells, decimal)
     return cells if strange.any() or np.isnan(found).all() else found
 
