@@ -73,7 +73,7 @@ def test_types_of_parquet(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     frame = pd.DataFrame(
         {
-            "code": pd.Categorical([1, 2, 1]),
+            "code": pd.Categorical(["1", "2", "1"]),
             "sure": [True, False, True],
             "perhaps": pd.array([True, None, False], dtype="boolean"),
             "whole": pd.array([1, None, 3], dtype="Int64"),
