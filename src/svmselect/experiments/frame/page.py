@@ -78,7 +78,7 @@ def _table(rows: tuple[Row, ...]) -> Iterator[str]:
         if row.published is not None and row.published.spread:
             printed += f" ({row.published.spread})"
         ours = "" if row.value is None else f"{row.value:.3g}"
-        ours += "" if row.sd is None else f" ({row.sd:.2g})"
+        ours += "" if row.sd is None else f" ({round(row.sd, 9):.2g})"  # no round-off for a zero
         verdict = row.verdict + ("; beats the published best" if row.beats_best else "")
         cells = [row.row, row.column, row.quantity, printed, ours, str(len(row.ours)), verdict]
         yield _line([*cells, row.note] if noted else cells)
