@@ -152,6 +152,8 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             "evaluations": len(chosen.records),
             "messages": [*chosen.messages, *problem.messages],
             "folds": int(problem.splits.test.shape[1]),
+            "rounds": problem.splits.rounds if is_default(self) else 1,
+            "default": is_default(self),
             "folded": chosen.folded,
             "error": list(chosen.error),
             "coupled": chosen.coupled,

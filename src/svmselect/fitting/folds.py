@@ -35,6 +35,11 @@ class Splits:
         return Splits(self.test[rows], self.train[rows], self.again[rows], self.messages)
 
     @property
+    def rounds(self) -> int:
+        """How often the rows are split into folds."""
+        return int(1 + self.again.shape[1] // max(self.test.shape[1], 1))
+
+    @property
     def complete(self) -> bool:
         """Whether every split trains on all rows that it does not hold out."""
         return bool((self.train == ~self.test).all())

@@ -8,6 +8,10 @@ import numpy as np
 
 from svmselect.types import Array
 
+PREFERENCE = (
+    "Where the data do not say, C near 1 and a length scale near the typical distance between rows "
+    "are preferred. "
+)
 _FEW = 20  # members of a class, below which folds say little
 
 
@@ -38,12 +42,14 @@ def _data(model: Any, story: dict[str, Any]) -> str:
 def _choice(model: Any, story: dict[str, Any]) -> str:
     by = f"{story['criterion']!r} ({model.best_score_:.4g})"
     folds = f", in {story['folds']} folds" if story["folded"] else ""
+    folds += f", {story['rounds']} times over" if story.get("rounds", 1) > 1 else ""
     if isinstance(model.kernel_, tuple):
         C = np.asarray(model.C_)
         what = f"C between {C.min():.3g} and {C.max():.3g} and a kernel for each pair"
     else:
         what = f"C = {model.C_:.4g} and {_kernel(model)}"
-    return f"Chosen by {by}{folds}: {what}. {_error(story)}"
+    leaning = PREFERENCE if story.get("default") else ""
+    return f"Chosen by {by}{folds}: {what}. {leaning}{_error(story)}"
 
 
 def _error(story: dict[str, Any]) -> str:

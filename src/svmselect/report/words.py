@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from svmselect.criteria import available
+from svmselect.fitting.words import PREFERENCE
 from svmselect.report.record import Fact
 
 _MEANING = {
@@ -73,6 +74,8 @@ def of_model(model: Any) -> tuple[str, ...]:
     """Paragraphs on a fitted AutoSVC or AutoKLR."""
     story, k = model._story, len(model.classes_)
     notes = [f"{m[:1].upper()}{m[1:]}." for m in story["messages"] if is_choice(m)]
+    if story.get("default"):
+        notes.insert(0, PREFERENCE.strip())
     paragraphs = [" ".join([_choice(model), why(story["criterion"]), *notes])]
     meaning = (
         "C says how much a row on the wrong side may cost: a larger one follows the rows more "
