@@ -37,13 +37,23 @@ def parquet_source(path: Path, title: str) -> Source:
     arrow = _arrow()
     try:
         with arrow.ParquetFile(path) as file:
-            stored = [name for name in file.schema_arrow.names if not name.startswith(_INDEX)]
+            fields = [one for one in file.schema_arrow if not one.name.startswith(_INDEX)]
     except (OSError, ValueError) as error:
         raise ValueError(f"{title} is no complete Parquet file: {error}") from None
+    stored = [one.name for one in fields]
     if len(stored) < 2:
         raise ValueError(f"{title} has one column only; a table needs the target and an input")
     names = unique_names(stored)
-    return Source(path, title, "Parquet", names, Parquet(path, names, tuple(stored)))
+    words = [name for name, one in zip(names, fields, strict=True) if _is_words(one.type)]
+    reader = Parquet(path, names, tuple(stored))
+    return Source(path, title, "Parquet", names, reader, nominal=frozenset(words))
+
+
+def _is_words(kind: Any) -> bool:
+    """Whether a column is categories by its type, however its values look."""
+    from pyarrow import types
+
+    return bool(types.is_dictionary(kind) or types.is_boolean(kind) or types.is_temporal(kind))
 
 
 def _arrow() -> Any:
