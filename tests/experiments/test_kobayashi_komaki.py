@@ -11,8 +11,8 @@ from svmselect.data import Dataset
 from svmselect.datasets.breiman import twonorm
 from svmselect.experiments import kobayashi_komaki as kk
 from svmselect.experiments import read_published, reproduce
+from svmselect.experiments.kobayashi_komaki_p_values import p_from_moments, p_paired
 from svmselect.experiments.kobayashi_komaki_readings import COLUMNS, EXTRA, readings
-from svmselect.experiments.kobayashi_komaki_tests import p_from_moments, p_paired
 from svmselect.kernels import RBF
 
 

@@ -25,8 +25,8 @@ from svmselect.experiments.frame.outcomes import Outcomes
 from svmselect.experiments.frame.paper import Exhibit, Paper, Task, seed_of
 from svmselect.experiments.frame.published import read_published
 from svmselect.experiments.frame.row import Published, Row
+from svmselect.experiments.kobayashi_komaki_p_values import p_as_printed, p_paired
 from svmselect.experiments.kobayashi_komaki_readings import COLUMNS, EXTRA, readings
-from svmselect.experiments.kobayashi_komaki_tests import p_as_printed, p_paired
 from svmselect.kernels import RBF
 from svmselect.types import Array
 
