@@ -172,6 +172,9 @@ def test_blanks_between_cells(tmp_path: Path) -> None:
         ("colour,shape\nred,round\nblue,flat\n", ("colour", "shape")),
         (",a,a\n0,1,2\n1,3,4\n", ("column 1", "a", "a (2)")),
         ("\n\na,b\n1,2\n", ("a", "b")),
+        ("a,b\nr1,1,2\nr2,3,4\n", ("row name", "a", "b")),  # R's write.table
+        ("a b\n1 5 x\n2 3 y\n", ("row name", "a", "b")),
+        ("a,b\n1,2,\n3,4,\n", ("a", "b", "column 3")),  # a separator too many
     ],
 )
 def test_whether_there_is_a_header(tmp_path: Path, content: str, names: tuple[str, ...]) -> None:

@@ -48,6 +48,8 @@ def delimited_source(
         at = next(i for i, line in enumerate(lines) if line.strip())
         first = parse(lines[at : at + 1], dialect.delimiter)[0]
         skip = at + 1
+        if dialect.unnamed:
+            first = ["row name", *first]
         names = unique_names([*first, *[""] * (dialect.width - len(first))])
     else:
         names = tuple(f"column {i}" for i in range(1, dialect.width + 1))

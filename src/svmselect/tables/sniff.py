@@ -20,12 +20,16 @@ _ROWS = 200
 
 @dataclass(frozen=True)
 class Dialect:
-    """How to read a text table; ``delimiter`` is a pattern where it is blanks."""
+    """How to read a text table; ``delimiter`` is a pattern where it is blanks.
+
+    ``unnamed`` says that rows begin with a cell that the header has no name for, as R writes them.
+    """
 
     delimiter: str
     decimal: str
     header: bool
     width: int
+    unnamed: bool = False
 
     @property
     def words(self) -> str:
@@ -41,8 +45,12 @@ def sniff(lines: Sequence[str], header: bool | None = None) -> Dialect:
     delimiter, rows = _split(kept)
     decimal = _decimal(rows) if delimiter != "," else "."
     width = Counter(len(row) for row in rows).most_common(1)[0][0] if rows else 0
+    unnamed = len(rows) > 1 and len(rows[0]) == width - 1 and any(row[-1] for row in rows[1:])
+    if unnamed and header is None:
+        header = _has_names([["", *rows[0]], *rows[1:]], decimal)
     named = _has_names(rows, decimal) if header is None else header
-    return Dialect(delimiter, decimal, named, max(width, len(rows[0]) if named and rows else 0))
+    width = max(width, len(rows[0]) if named and rows else 0)
+    return Dialect(delimiter, decimal, named, width, unnamed and named)
 
 
 def parse(lines: Sequence[str], delimiter: str) -> list[list[str]]:
@@ -57,11 +65,11 @@ def _split(lines: Sequence[str]) -> tuple[str, list[list[str]]]:
     """The first delimiter that cuts nearly all lines into as many cells, two or more."""
     for delimiter in (*_DELIMITERS, _BLANKS):
         rows = parse(lines, delimiter)
-        widths = Counter(len(row) for row in rows)
-        if not widths:
+        body = rows[1:] or rows
+        if not body:
             break
-        width, count = widths.most_common(1)[0]
-        if width > 1 and count >= 0.9 * len(rows):
+        width, count = Counter(len(row) for row in body).most_common(1)[0]
+        if width > 1 and count >= 0.9 * len(body) and len(rows[0]) > 1:
             return delimiter, rows
     # uneven: the one that cuts most, so that the reader can name the line that does not fit
     best = max(_DELIMITERS, key=lambda d: sum(line.count(d) for line in lines))
