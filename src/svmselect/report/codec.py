@@ -11,14 +11,11 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-DIGITS = 8
-"""Significant digits that are kept: pictures need no more."""
-
 T = TypeVar("T")
 
 
 def encode(record: Any) -> str:
-    """A record as one line of JSON, without NaN or Infinity literals."""
+    """A record as one line of JSON; floats come back exactly, without NaN or Infinity literals."""
     return json.dumps(_plain(record), allow_nan=False, ensure_ascii=False)
 
 
@@ -39,7 +36,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     if isinstance(value, float):
-        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else repr(value)
+        return value if math.isfinite(value) else repr(value)
     if value is None or isinstance(value, str | bool | int):
         return value
     raise TypeError(f"a report holds no {type(value).__name__}")
