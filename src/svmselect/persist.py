@@ -60,7 +60,13 @@ def load(path: str | os.PathLike[str]) -> Any:
             "by svmselect.save, or holds objects of another library"
         )
     _check_seal(content, path)
-    return loads(content, trusted=sorted(_ours()))
+    try:
+        return loads(content, trusted=sorted(_ours()))
+    except (KeyError, TypeError, ValueError, AttributeError, ImportError) as error:
+        raise ValueError(
+            f"{path} was written by another version of svmselect or of its packages and cannot be "
+            f"read by this one ({type(error).__name__}: {error}); fit again, or use that version"
+        ) from error
 
 
 def _sealed(content: bytes) -> bytes:
