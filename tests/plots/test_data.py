@@ -329,6 +329,8 @@ def test_the_boundary_is_the_models(fits: Any, selection: Any) -> None:
     row[2], row[0] = data.x[5], data.y[1]
     assert np.allclose(data.values[1, 5], model.predict_proba(row[None])[0])
     assert data.names == ("input 2", "input 0")
+    guessed = boundary.of_estimator(model, X, None, (0, 1), size=3)
+    assert np.array_equal(model.classes_[guessed.codes], model.predict(X))
     assert data.x[0] < X[:, 2].min() < X[:, 2].max() < data.x[-1]
     chosen = boundary.of_selection(selection, ("b", "c"), ["a", "b", "c"], size=5)
     assert not chosen.probabilities

@@ -27,14 +27,17 @@ class DecisionBoundaryDisplay:
         cls,
         estimator: Any,
         X: Any,
-        y: Any,
+        y: Any = None,
         *,
         inputs: Sequence[int | str] = (0, 1),
         names: Sequence[str] | None = None,
         size: int = 100,
         ax: Any = None,
     ) -> DecisionBoundaryDisplay:
-        """Draw a fitted AutoSVC or AutoKLR over two ``inputs``, by name or number."""
+        """Draw a fitted AutoSVC or AutoKLR over two ``inputs``, by name or number.
+
+        Without ``y`` the rows have the colours of what is predicted for them.
+        """
         return cls(boundary.of_estimator(estimator, X, y, inputs, names, size)).plot(ax)
 
     @classmethod

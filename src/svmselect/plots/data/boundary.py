@@ -34,7 +34,7 @@ class BoundaryData:
 def of_estimator(
     model: Any, X: Any, y: Any, inputs: Sequence[int | str], names: Any = None, size: int = 100
 ) -> BoundaryData:
-    """The probabilities of a fitted AutoSVC or AutoKLR."""
+    """The probabilities of a fitted AutoSVC or AutoKLR; without ``y`` rows count as predicted."""
     known = names if names is not None else vars(model).get("feature_names_in_")
     rows = np.asarray(X.toarray() if getattr(X, "toarray", None) is not None else X, dtype=float)
     columns = vars(model).get("feature_names_in_")
@@ -46,7 +46,7 @@ def of_estimator(
 
         return np.asarray(model.predict_proba(pd.DataFrame(grid, columns=columns)))
 
-    codes = codes_of(y, model.classes_)
+    codes = codes_of(model.predict(X) if y is None else y, model.classes_)
     return _drawn(rows, codes, model.classes_, inputs, known, size, ask, True)
 
 
