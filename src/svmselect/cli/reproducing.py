@@ -38,16 +38,19 @@ def carry_out(paper: str, wanted: dict[str, Any], output: Output) -> int:
             "seconds": result.seconds,
         }
     )
+    titles = {exhibit.name: exhibit.title for exhibit in result.exhibits}
     for name, rows in result.rows.items():
-        output.say(name)
-        output.table(*_table(rows), left=2)
+        quantities = sorted({row.quantity for row in rows})
+        alike = f" ({quantities[0]})" if len(quantities) == 1 else ""
+        output.tell(f"{name}: {titles[name]}{alike}")
+        output.table(*_table(rows, len(quantities) > 1), left=2)
         output.say("")
     for message in result.missing:
         output.note(message)
     for key, message in list(result.failures.items())[:5]:
         output.note(f"{key} failed: {message}")
     if result.reduced:
-        output.note("one trial with reduced settings; --trials 25 for the paper's")
+        output.note("one trial with reduced settings; --trials 2 or more runs it as the paper did")
     output.say(f"{agreed} of {judged} rows agree with the paper; {duration(result.seconds)}")
     for file in result.files:
         output.say(f"Written: {file}")
@@ -57,14 +60,15 @@ def carry_out(paper: str, wanted: dict[str, Any], output: Output) -> int:
     return 0
 
 
-def _table(rows: Sequence[Any]) -> tuple[list[str], list[list[str]]]:
-    """Published beside ours."""
+def _table(rows: Sequence[Any], quantities: bool) -> tuple[list[str], list[list[str]]]:
+    """Published beside ours, and what each number is if they are of several kinds."""
     made = []
     for row in rows:
+        what = f"{row.column}, {row.quantity}" if quantities else row.column
         ours = "" if row.value is None else f"{row.value:.4g}"
         spread = "" if row.sd is None else f" ({row.sd:.2g})"
         printed = "" if row.published is None else f"{row.published.value:g}"
         if row.published is not None and row.published.spread:
             printed += f" ({row.published.spread})"
-        made.append([row.row, row.column, printed, ours + spread, row.verdict])
+        made.append([row.row, what, printed, ours + spread, row.verdict])
     return ["row", "column", "published", "ours", "verdict"], made
