@@ -23,6 +23,14 @@ def test_readme_code_runs() -> None:
         exec(compile(block, "README.md", "exec"), shared)
 
 
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_local_links_lead_somewhere(name: str) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)", (ROOT / name).read_text())
+    local = [link for link in links if "://" not in link]
+    assert [link for link in local if not (ROOT / link).exists()] == []
+    assert local or name != "README.md"
+
+
 @pytest.mark.parametrize("script", EXAMPLES)
 def test_example_runs(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with figures.collected() as drawn:
