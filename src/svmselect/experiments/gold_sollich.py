@@ -226,7 +226,7 @@ def table_5_rows(outcomes: Outcomes) -> list[Row]:
             if not line[method]:
                 continue
             rate = float(line[method]) / 100
-            printed = Published(100 * rate, sd=100 * sqrt(rate * (1 - rate) / count))
+            printed = Published(100 * rate, sd=round(100 * sqrt(rate * (1 - rate) / count), 2))
             mine = method in ("svm-cv", "gp-laplace")
             reduced = "reduced; give more trials"
             why = outcomes.problem(name, method) or (reduced if mine else absent)
@@ -270,7 +270,7 @@ def histogram_rows(name: str) -> Any:
             high = tuple(float(error > 6.0) for error in errors)
             made.append(
                 Row(name, "laplace-hinge", "share of trials above 6 %", high,
-                    Published(1 / 3, tolerance=0.2), better="neither",
+                    Published(0.33, tolerance=0.2), better="neither",
                     note="the text says about a third")
             )  # fmt: skip
         return made
