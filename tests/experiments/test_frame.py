@@ -40,6 +40,8 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     whole = reproduce(PAPER, trials=3, output=tmp_path / "whole")
     part = reproduce(PAPER, trials=3, output=tmp_path / "part", callback=lambda p: p.done == 2)
     assert not part.complete
+    assert "1 trial a cell at most (asked for: 3)" in part.markdown()
+    assert "Stopped before the end" in part.markdown()
     seen: list[Progress] = []
     again = reproduce(PAPER, trials=3, output=tmp_path / "part", resume=True, callback=seen.append)
     lines = (tmp_path / "part" / "trials.jsonl").read_text().splitlines()

@@ -38,12 +38,7 @@ def markdown(result: Result) -> str:
     paper = result.paper
     agree, judged = result.agreement
     lines = [f"# {paper.title}", "", paper.reference, ""]
-    plural = "" if result.trials == 1 else "s"
-    how = ", slow columns reduced" if result.reduced else ""
-    lines += [
-        f"{result.trials} trial{plural} a cell{how}; {_duration(result.seconds)} of work.",
-        "",
-    ]
+    lines += [_amount(result), ""]
     if judged:
         share = f"{agree} of {judged} rows agree with the paper ({100 * agree / judged:.0f} %)."
         lines += [share, ""]
@@ -64,6 +59,17 @@ def markdown(result: Result) -> str:
         if entries:
             lines += [f"## {title}", "", *(f"- {entry}" for entry in entries), ""]
     return "\n".join(lines)
+
+
+def _amount(result: Result) -> str:
+    """How many trials there are, and what they took."""
+    most = max((len(row.ours) for rows in result.rows.values() for row in rows), default=0)
+    count = f"{most} trial{'' if most == 1 else 's'} a cell"
+    if most != result.trials:
+        count += f" at most (asked for: {result.trials})"
+    how = ", slow columns reduced" if result.reduced else ""
+    cut = "" if result.complete else " Stopped before the end; each row has its count."
+    return f"{count}{how}; {_duration(result.seconds)} of work.{cut}"
 
 
 def _table(rows: tuple[Row, ...]) -> Iterator[str]:
