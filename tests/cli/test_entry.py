@@ -15,11 +15,6 @@ from cli.running import Ended, clients, refused, run
 ANSI = re.compile(r"\x1b\[")
 
 
-def wording(page: str) -> str:
-    """The page without its numbers: the trace keeps fewer digits of them."""
-    return re.sub(r"[\d.]+", "0", page)
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the commands are given; clients.csv is German: BOM, semicolons, decimal commas."""
@@ -71,11 +66,8 @@ def test_predict(fitted: Ended, folder: Path) -> None:
 def test_report(fitted: Ended, folder: Path) -> None:
     ended = run("report", "clients/trace.jsonl", "-o", "again/page.html", cwd=folder)
     assert (ended.code, ended.out) == (0, "Open this page: again/page.html\n")
-    again, first = (
-        wording((folder / page).read_text(encoding="utf-8"))
-        for page in ("again/page.html", "clients/report.html")
-    )
-    assert again == first
+    again = (folder / "again" / "page.html").read_bytes()
+    assert again == (folder / "clients" / "report.html").read_bytes()
 
 
 def test_compare(folder: Path) -> None:
