@@ -42,6 +42,8 @@ PRIORS: list[Prior] = [
     Gaussian({"C": (1.0, 2.0), "rbf.length_scale": (0.5, 0.7)}),
     Gaussian({"rbf.length_scale[1]": (0.5, 0.7), "constant.value": (0.0, 3.0)}),
     Shrinkage(0.4),
+    Shrinkage(0.4, 3.0),
+    Shrinkage(0.1, 1.0),
     Integrated(2.0, 0.3),
     User(own),
     User(lambda x: (own(x), -np.sinh(x))),
@@ -80,6 +82,28 @@ def test_shrinkage_is_blind_to_the_mean_and_to_other_parameters() -> None:
     spread = POINT[2:] - POINT[2:].mean()
     expected = -0.5 * (spread @ spread) / 0.16
     assert prior.log_density(POINT, NAMES)[0] == pytest.approx(expected)
+
+
+def test_heavy_tails_are_students() -> None:
+    prior = Shrinkage(0.3, 3.0)
+
+    def density(x: np.ndarray) -> float:
+        """The highest over locations of the product of t densities."""
+        grid = np.linspace(-2, 2, 40_001)
+        return float(stats.t.logpdf((x[2:, None] - grid) / 0.3, 3.0).sum(axis=0).max())
+
+    other = POINT + np.array([0.0, 0.0, 1.5, 0.1, 0.3])
+    found = prior.log_density(other, NAMES)[0] - prior.log_density(POINT, NAMES)[0]
+    assert found == pytest.approx(density(other) - density(POINT), rel=1e-6)
+    area = integrate.quad(lambda u: (1 + u**2 / (3 * 0.09)) ** -2.0, -np.inf, np.inf)[0]
+    assert prior.log_normaliser == pytest.approx(np.log(area / np.sqrt(2 * np.pi)))
+    assert Shrinkage(0.3, 1e9).log_normaliser == pytest.approx(np.log(0.3))
+    # the gradient is that of a normal prior with the precisions it reports
+    slope = prior.log_density(POINT, NAMES)[1]
+    pull = prior.precision(POINT, NAMES)
+    location = POINT[2] + slope[2] / pull[2]
+    np.testing.assert_allclose(slope[2:], -pull[2:] * (POINT[2:] - location), rtol=1e-9)
+    assert pull[:2].tolist() == [0.0, 0.0]
 
 
 def test_integrated_is_the_mixture_of_shrinkages() -> None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from svmselect.kernels import Kernel
 from svmselect.kernels.base import Composite
@@ -89,7 +90,8 @@ def climb(jobs: Sequence[Job], prior: Hierarchical, session: Session, stage: str
     worse = 0
     for tau in sorted(prior.ladder):
         label = f"{stage}tau={tau:g}"
-        together = Together((Shrinkage(tau), prior.beside))
+        shrinkage = Shrinkage(tau, prior.tails)
+        together = Together((shrinkage, prior.beside))
         tight = replace(function, prior=together.bind(data, function.objective.kernel))
         # from the optimum of the rung below, and from the starts: the isotropic optimum may be
         # in another basin, a wide kernel with a large C, than scales that differ
@@ -108,10 +110,10 @@ def climb(jobs: Sequence[Job], prior: Hierarchical, session: Session, stage: str
             break
         point = outcome.best.point
         job = replace(jobs[0], label=f"{label}/hessian", function=function, start=point)
-        curvature = _curvature(job, session, prior.step)
-        if curvature is None:
+        H = _hessian(job, session, prior.step)
+        if H is None:
             break
-        marginal = n * outcome.best.loss + 0.5 * float(np.log1p(tau**2 * curvature).sum())
+        marginal = n * outcome.best.loss + level_three(H, shrinkage, point, job.space.names)
         rungs.append(Rung(tau, outcome, marginal))
         worse = 0 if marginal <= min(r.marginal for r in rungs) else worse + 1
         if worse >= prior.patience:
@@ -167,11 +169,29 @@ def _better(outcomes: Sequence[Outcome]) -> Outcome:
     return min(outcomes, key=lambda o: np.inf if o.best is None else o.best.loss)
 
 
-def _curvature(job: Job, session: Session, step: float) -> Array | None:
-    """Eigenvalues, at least 0, of P H P: H the Hessian of the negative log-likelihood of all data.
+def level_three(H: Array, prior: Shrinkage, point: Array, names: tuple[str, ...]) -> float:
+    """What the negative log posterior lacks to a negative log marginal likelihood.
 
-    By central differences of the exact gradient, in the coordinates of the vectors only. P takes
-    the mean out of each vector, so one eigenvalue a vector is zero. None if it was cut short.
+    Laplace's method over the deviations of each vector from its mean, an orthonormal basis Q of
+    them: 1/2 log det(Q'(H + W)Q) + sum (d - 1) log z, W the precisions of the prior and z the
+    normaliser of one deviation over that of a unit normal. With normal tails W = I/tau^2 and
+    z = tau: 1/2 log det(I + tau^2 Q'HQ). Eigenvalues of Q'HQ count from 0 up.
+    """
+    groups = vectors(names)
+    parts = [np.linalg.svd(np.ones((1, len(group))))[2][1:].T for group in groups]
+    Q = block_diag(*parts)
+    values, V = np.linalg.eigh(Q.T @ H @ Q)
+    members = [i for group in groups for i in group]
+    W = Q.T @ (prior.precision(point, names)[members][:, None] * Q)
+    whole = (V * np.maximum(values, 0.0)) @ V.T + W
+    volume = 0.5 * float(np.linalg.slogdet(whole)[1])
+    return volume + float(Q.shape[1]) * prior.log_normaliser
+
+
+def _hessian(job: Job, session: Session, step: float) -> Array | None:
+    """The Hessian of the negative log-likelihood of all data in the coordinates of the vectors.
+
+    By central differences of the exact gradient, made symmetric. None if it was cut short.
     """
     space, point, function = job.space, job.start, job.function
     assert isinstance(function, Posterior)
@@ -195,15 +215,9 @@ def _curvature(job: Job, session: Session, step: float) -> Array | None:
         if ahead.gradient is None or behind.gradient is None:
             return None
         width = ahead.point[i] - behind.point[i]
-        H[row] = n * (ahead.gradient[members] - behind.gradient[members]) / width
-    centre = np.zeros_like(H)
-    place = 0
-    for group in vectors(space.names):
-        d = len(group)
-        centre[place : place + d, place : place + d] = np.eye(d) - 1.0 / d
-        place += d
-    H = centre @ (0.5 * (H + H.T)) @ centre
-    return np.asarray(np.maximum(np.linalg.eigvalsh(H), 0.0))
+        if width > 0:  # a parameter whose bounds coincide does not vary
+            H[row] = n * (ahead.gradient[members] - behind.gradient[members]) / width
+    return np.asarray(0.5 * (H + H.T))
 
 
 def isotropic(kernel: Kernel) -> Kernel:

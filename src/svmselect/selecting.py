@@ -163,7 +163,7 @@ def _chosen(plan: Plan, session: Session, header: Mapping[str, Any], path: Any) 
     if isinstance(plan.prior, Hierarchical):
         for form, stage in zip(plan.forms, stages, strict=True):
             found = climb(plan.jobs(form, Flat(), stage), plan.prior, session, stage)
-            ends.append(_End.of_climb(found, plan.prior.beside))
+            ends.append(_End.of_climb(found, plan.prior))
     else:
         jobs = [
             plan.jobs(form, plan.prior, stage)
@@ -200,9 +200,10 @@ class _End:
     details: dict[str, Any]
 
     @classmethod
-    def of_climb(cls, found: Climb, beside: Prior) -> _End:
+    def of_climb(cls, found: Climb, asked: Hierarchical) -> _End:
         tau = found.best.tau
-        prior = Together((Shrinkage(tau), beside)) if tau > 0 else beside
+        tight = Together((Shrinkage(tau, asked.tails), asked.beside))
+        prior = tight if tau > 0 else asked.beside
         details = {"tau": tau, "marginals": found.marginals, "marginal": found.best.marginal}
         return cls(prior, (found.best.outcome,), details)
 
