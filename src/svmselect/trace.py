@@ -96,10 +96,16 @@ class Trace(Sequence[Record]):
         return float(sum(record.evaluation.seconds for record in self.records))
 
     def best(self) -> Record:
-        """The evaluation with the lowest loss, the earliest of several."""
+        """The evaluation with the lowest loss, the earliest of several.
+
+        Where some looked at fewer folds than others, only those that looked at most compare.
+        """
         if not self.records:
             raise ValueError("the trace is empty: nothing was evaluated")
-        return min(self.records, key=lambda record: record.loss)
+        folds = [float(r.evaluation.details.get("folds", np.inf)) for r in self.records]
+        most = max(folds)
+        full = [r for r, count in zip(self.records, folds, strict=True) if count == most]
+        return min(full, key=lambda record: record.loss)
 
     @classmethod
     def load(cls, path: str | Path) -> Trace:

@@ -44,6 +44,26 @@ def test_separate_scales_where_few_inputs_matter() -> None:
     assert any("length scale for each input" in m for m in free.messages)
 
 
+def test_few_inputs_that_matter_are_found_from_a_narrow_kernel() -> None:
+    # two moons among noise: the best single scale is wide, and no slope leads on from there
+    def moons(n: int, seed: int) -> tuple[Array, Array]:
+        rng = np.random.default_rng(seed)
+        angle = np.pi * rng.random(n)
+        y = np.where(np.arange(n) % 2, 1.0, -1.0)
+        plane = np.column_stack([np.cos(angle) + 0.5 * y, y * (0.25 - np.sin(angle))])
+        return np.hstack([plane + 0.2 * rng.normal(size=(n, 2)), rng.normal(size=(n, 4))]), y
+
+    (X, y), (X_new, y_new) = moons(240, 0), moons(2000, 1)
+    scale = X.std(axis=0)
+    choice = choose(X / scale, [pair(y)])
+    scales = np.asarray(choice.kernel.length_scale)
+    assert choice.tau > 0.0
+    assert scales[:2].max() < scales[2:].min()
+    tied = choose(X / scale, [pair(y)], ard="no")
+    assert error(choice, X / scale, y, X_new / scale, y_new) < 0.06
+    assert error(tied, X / scale, y, X_new / scale, y_new) > 0.09
+
+
 def test_one_scale_where_all_inputs_matter_alike() -> None:
     rng = np.random.default_rng(0)
     y = np.where(rng.random(200) < 0.5, 1.0, -1.0)

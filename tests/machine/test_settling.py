@@ -159,3 +159,34 @@ def test_a_residual_that_went_through_much_is_not_trusted() -> None:
     size = float(qp.K.diagonal() @ beta**2)
     assert qp.is_clean(beta, size)
     assert not qp.is_clean(beta, 100.0 * size)
+
+
+def nearly_equal_rows(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Clusters of rows that almost coincide, with labels mixed in each."""
+    rng = np.random.default_rng(7)
+    centres = rng.normal(size=(n // 8, 2))
+    X = np.repeat(centres, 8, axis=0) + 1e-4 * rng.normal(size=(n, 2))
+    return X, np.where(rng.random(n) < 0.5, 1.0, -1.0)
+
+
+def test_where_most_are_given_up_again_it_leaves_off(module: ModuleType) -> None:
+    X, y = nearly_equal_rows(160)
+    qp = dual(RBF(1.0)(X), y, 0.7)
+    beta = solve_box(dual(RBF(1.0)(X), y, 0.1)).beta
+    r, before = qp.residual(beta), value(qp, beta)
+    taken, settled, _ = module.settle(*qp.arguments(), beta, r, 1e-12, 2)
+    assert not settled
+    assert taken <= 2
+    np.testing.assert_allclose(r, qp.residual(beta), atol=1e-10)
+    assert value(qp, beta) < before
+
+
+def test_rows_that_nearly_coincide_warm_as_cold() -> None:
+    X, y = nearly_equal_rows(240)
+    K = RBF(1.0)(X)
+    known = solve_box(dual(K, y, 0.1))
+    for C in (0.7, 4.0, 50.0):
+        qp = dual(K, y, C)
+        cold, known = solve_box(qp), solve_box(qp, known.states, known.beta)
+        assert value(qp, known.beta) == pytest.approx(value(qp, cold.beta), rel=1e-9)
+        assert violation(qp, known.beta, qp.residual(known.beta)) < 1e-9

@@ -7,8 +7,9 @@
 3. At the isotropic optimum a quadratic model predicts what separate length scales would gain at
    each spread tau, after paying for their freedom (Kwok's third level, applied to the
    hyperparameters). If nothing, the isotropic kernel stays, at the price of one reading. If
-   something, Gauss-Newton descends at that tau, and tau is judged again where it ends. The
-   sigmoid is then tempered: so many scales promise more than they keep.
+   something, Gauss-Newton descends at that tau, and tau is judged again where it ends; likewise
+   from a narrow kernel, if two of the folds say that this leads to a better place. The sigmoid is
+   then tempered: so many scales promise more than they keep.
 
 C is chosen for machines trained on part of the rows; the final machine sees all of them and gets C
 times that share, so that the penalty per point stays what it was. At small C, where most support
@@ -37,6 +38,7 @@ _LOG_C = (np.log(1e-4), np.log(1e6))
 _COARSE_FOLDS = 2
 _GAIN = 0.02  # in log-likelihood: a step that gains less is the last
 _CLOSE = 3.0  # in log-likelihood: cells that the full folds should judge
+_NARROW = 0.4  # of the median distance: where few inputs that matter would show
 _WORTH = 2.0  # gain in log marginal likelihood that pays for separate length scales
 
 
@@ -122,9 +124,9 @@ def choose(
         unit = median_distance(X, random_state)
         prior = Prior(float(np.log(unit)))
         box = np.array([_LOG_C, (np.log(unit / 50.0), np.log(unit * 50.0))])
+        rough = survey.on(Landscape.of(X, pairs, loss, _COARSE_FOLDS))
         if start is None:
             # on few folds first: a step on all rounds costs several times more
-            rough = survey.on(Landscape.of(X, pairs, loss, _COARSE_FOLDS))
             once = survey.on(Landscape.of(X, pairs, loss, max(len(p.tests) for p in pairs)))
             cells = _coarse(rough, unit, prior)
             readings = [once.read(float(c[0]), c[1:], None, True) for c in cells]
@@ -141,7 +143,7 @@ def choose(
         tau, messages = 0.0, []
         wanted = {"auto": True, "yes": True, "no": False, True: True, False: False}[ard]
         if wanted and X.shape[1] > 1 and survey.keep_going():
-            best, tau, message = _part_scales(survey, best, prior, box, ard in ("yes", True))
+            best, tau, message = _part_scales(survey, rough, best, prior, box, ard in ("yes", True))
             messages.append(message)
         if tau > 0.0:
             best = replace(best, sigmoids=tempered(survey.landscape, best, replace(prior, tau=tau)))
@@ -185,37 +187,69 @@ def _coarse(survey: _Survey, unit: float, prior: Prior) -> list[Array]:
 
 
 def _part_scales(
-    survey: _Survey, isotropic: Reading, prior: Prior, box: Array, insist: bool
+    survey: _Survey, rough: _Survey, isotropic: Reading, prior: Prior, box: Array, insist: bool
 ) -> tuple[Reading, float, str]:
     """Give each input its own length scale if that pays; the reading, tau and a sentence."""
     d = survey.landscape.X.shape[1]
     wide = np.vstack([box[:1], np.tile(box[1:] + np.array([[-1.0, 3.0]]), (d, 1))])
     priors = [replace(prior, tau=tau) for tau in _TAUS]
     common = prior.height(isotropic)
-    log_scale = np.full(d, isotropic.log_scale[0])
-    here = survey.read(isotropic.log_C, log_scale, isotropic, True)
+    here = survey.read(isotropic.log_C, np.full(d, isotropic.log_scale[0]), isotropic, True)
     tried = min(priors, key=lambda p: expected_level_three(here, p))
-    if expected_level_three(here, tried) > common - _WORTH and not insist:
-        return isotropic, 0.0, "one length scale for all inputs: separate ones would not pay"
-    judged: dict[Prior, tuple[float, Reading]] = {}
-    while survey.keep_going():
-        here = descend(survey.read, here, tried, wide, 5e-2, 8, survey.keep_going)
-        judged[tried] = (level_three(here, tried), here)
-        others = [p for p in priors if p not in judged and abs(np.log2(p.tau / tried.tau)) < 1.5]
-        if not others:
-            break
-        rival = min(others, key=lambda p: expected_level_three(here, p))
-        if expected_level_three(here, rival) > judged[tried][0] - 0.5 * _WORTH:
-            break
-        tried = rival
+    judged: list[tuple[float, Prior, Reading]] = []
+    if expected_level_three(here, tried) <= common - _WORTH or insist:
+        judged += _descents(survey, here, tried, priors, wide)
+    elsewhere = _elsewhere(rough, isotropic, prior, priors[-1], wide)
+    if elsewhere is not None and survey.keep_going():
+        here = survey.read(elsewhere.log_C, elsewhere.log_scale, elsewhere, True)
+        judged += _descents(survey, here, priors[-1], priors, wide)
     if not judged:
-        return isotropic, 0.0, "one length scale for all inputs: no time to try separate ones"
-    chosen = min(judged, key=lambda p: judged[p][0])
-    value, best = judged[chosen]
+        late = "" if survey.keep_going() else ", as far as there was time to see"
+        words = f"one length scale for all inputs: separate ones would not pay{late}"
+        return isotropic, 0.0, words
+    value, chosen, best = min(judged, key=lambda j: j[0])
     if value > common - _WORTH and not insist:
         return isotropic, 0.0, "one length scale for all inputs: separate ones did not pay"
     words = f"a length scale for each input (log evidence for it: {common - value:+.1f})"
     return best, chosen.tau, words
+
+
+def _descents(
+    survey: _Survey, here: Reading, tried: Prior, priors: list[Prior], wide: Array
+) -> list[tuple[float, Prior, Reading]]:
+    """Descend at this spread and at its neighbours as long as they promise more."""
+    judged: list[tuple[float, Prior, Reading]] = []
+    while survey.keep_going():
+        here = descend(survey.read, here, tried, wide, 5e-2, 8, survey.keep_going)
+        value = level_three(here, tried)
+        judged.append((value, tried, here))
+        seen = [p for _, p, _ in judged]
+        others = [p for p in priors if p not in seen and abs(np.log2(p.tau / tried.tau)) < 1.5]
+        if not others:
+            break
+        rival = min(others, key=lambda p: expected_level_three(here, p))
+        if expected_level_three(here, rival) > value - 0.5 * _WORTH:
+            break
+        tried = rival
+    return judged
+
+
+def _elsewhere(
+    rough: _Survey, isotropic: Reading, prior: Prior, loose: Prior, wide: Array
+) -> Reading | None:
+    """Where loose scales lead from a narrow kernel, if that is better than the isotropic optimum.
+
+    Among inputs that say nothing the best single scale is wide, and from there no slope leads to
+    the short scales of the few that do. A look at two of the folds costs little.
+    """
+    d = len(wide) - 1
+    if d < 3 or not rough.keep_going():
+        return None
+    narrow = np.full(d, prior.middle + np.log(_NARROW))
+    at = rough.read(0.0, np.clip(narrow, *wide[1]), None, True)
+    at = descend(rough.read, at, loose, wide, 0.5, 8, rough.keep_going)
+    there = rough.read(isotropic.log_C, isotropic.log_scale, at, False)
+    return at if level_three(at, loose) < prior.height(there) - _WORTH else None
 
 
 def _edges(best: Reading, box: Array) -> list[str]:

@@ -11,6 +11,7 @@ from svmselect.types import Array, BoolArray, IntArray
 HUGE_NUMBER = 1e300
 AT_LOWER, FREE, AT_UPPER, ABSENT, PARKED = -1, 0, 1, 2, 3
 EXACT, CYCLING, NO_FREE = 0, 1, 2
+_GIVE_UPS = 4  # coordinates given up for each round that is allowed
 _EPS = 2.2e-16
 
 
@@ -258,12 +259,14 @@ def settle(
     free: list[int] = []
     for k in np.flatnonzero((lower < beta) & (beta < upper)):
         _enter(int(k), A, r - (A - lift) @ (beta - before), lower, upper, balanced, beta, free)
-    crowd, churn = True, 0.0
+    crowd, churn, given_up = True, 0.0, 0
     for turn in range(1, max_rounds + 1):
         r -= (A - lift) @ (beta - before)
         churn += float(diagonal @ (beta - before) ** 2)
         before = beta.copy()
+        before_them = len(free)
         offset, travelled = _minimise(A, r[free], lower, upper, balanced, beta, free)
+        given_up += before_them - len(free)
         step = beta - before
         r -= (A - lift) @ step
         churn += float(diagonal @ step**2)
@@ -281,6 +284,8 @@ def settle(
         wanted = np.flatnonzero(leaves)
         if not len(wanted):
             return turn, True, churn
+        if given_up > _GIVE_UPS * max_rounds:  # descent by pairs is the better guide
+            return turn, False, churn
         # a crowd may block its own way; one alone (two, where none is free) always gets on
         crowd = travelled > 0.0 or turn == 1 or not crowd
         count = max(8, len(free) // 4) if crowd else 2 if balanced and not free else 1

@@ -130,6 +130,8 @@ class MovingFactor {
     std::vector<double> L_;
 };
 
+constexpr int GIVE_UPS = 4;  // coordinates given up for each round that is allowed
+
 struct Settling {
     int rounds;
     bool settled;  // whether no coordinate is left that wants to move
@@ -159,6 +161,9 @@ class Settler {
             const double travelled = minimise();
             apply();
             if (!find_wanted(std::max(tol, noise()))) return {round, true, churn_};
+            // Where rows nearly coincide, most that are freed are given up again, at O(|F|^2) each:
+            // descent by pairs is the better guide then.
+            if (given_up_ > GIVE_UPS * max_rounds) return {round, false, churn_};
             // A crowd may block its own way; one alone (two, where none is free) always gets on.
             crowd = travelled > 0.0 || round == 1 || !crowd;
             const Index m = factor_.size();
@@ -208,14 +213,6 @@ class Settler {
             churn_ += p_.K[rows_[i] * p_.n + rows_[i]] * sums_[i] * sums_[i];
         }
         moved_.clear(), steps_.clear();
-    }
-
-    // The residual of k with what has moved since apply().
-    double residual(Index k) const {
-        double value = r_[k];
-        for (std::size_t i = 0; i < moved_.size(); ++i)
-            value -= steps_[i] * (p_.K[k * p_.n + moved_[i]] + (moved_[i] == k ? p_.ridge[k] : 0.0));
-        return value;
     }
 
     // (u, shift): A u + shift 1 = u on the free block, with sum(u) = sum where that is fixed.
@@ -276,6 +273,7 @@ class Settler {
             }
             travel(x_, reach, met);
             if (met < 0) break;
+            ++given_up_;
             slack_.erase(slack_.begin() + met);
         }
         return travelled;
@@ -289,8 +287,9 @@ class Settler {
             x_.clear();
             for (const Index j : factor_.members()) x_.push_back(-factor_.entry(k, j));
             bordered_solve(x_, -1.0);
-            double slope = residual(k);
-            for (Index i = 0; i < m; ++i) slope += x_[i] * residual(factor_.members()[i]);
+            apply();
+            double slope = r_[k];
+            for (Index i = 0; i < m; ++i) slope += x_[i] * r_[factor_.members()[i]];
             const double sign = slope < 0.0 ? -1.0 : 1.0;
             for (double& v : x_) v *= sign;
             const double room = sign > 0.0 ? p_.upper[k] - beta_[k] : beta_[k] - p_.lower[k];
@@ -331,6 +330,7 @@ class Settler {
     MovingFactor factor_;
     std::vector<std::int8_t> free_;  // whether in the factor
     double largest_ = 0.0, churn_ = 0.0, offset_ = 0.0;
+    int given_up_ = 0;
     std::vector<Index> moved_, rows_;
     std::vector<double> steps_, sums_, slack_, x_, ones_;
     std::vector<std::size_t> order_;
