@@ -16,7 +16,6 @@ class FixedPointState(State):
     """One iteration for each kernel of the sweep, side by side."""
 
     points: Array
-    before: Array
     moving: tuple[int, ...]
     losses: Array
     ranks: Array
@@ -58,7 +57,7 @@ class FixedPoint(Search[FixedPointState]):
             low[1:], high[1:] = points[0, 1:], points[-1, 1:]
         none = np.full(len(points), np.inf)
         return FixedPointState(
-            space=space, pending=tuple(points), points=points, before=points,
+            space=space, pending=tuple(points), points=points,
             moving=tuple(range(len(points))), losses=none, ranks=none, edges=(low, high),
             iteration=0,
         )  # fmt: skip
@@ -88,7 +87,7 @@ class FixedPoint(Search[FixedPointState]):
             moved = state.space.clip(moved)
             if abs(moved[0] - answer.point[0]) <= self.tolerance:
                 continue
-            if state.iteration and abs(moved[0] - state.before[k, 0]) <= self.tolerance:
+            if state.iteration and abs(moved[0] - state.points[k, 0]) <= self.tolerance:
                 # gamma jumps between the two, which therefore alternate: the better one stands
                 if state.ranks[k] < ranks[k]:
                     points[k], losses[k] = state.points[k], state.losses[k]
@@ -105,7 +104,7 @@ class FixedPoint(Search[FixedPointState]):
         elif iteration >= self.iterations:
             stopped = Status("iterations", f"stopped after {iteration} iterations")
         return replace(
-            state, points=points, before=state.points, losses=losses, ranks=ranks,
+            state, points=points, losses=losses, ranks=ranks,
             moving=tuple(moving), pending=tuple(moving.values()), stopped=stopped,
             iteration=iteration,
         )  # fmt: skip
