@@ -17,8 +17,6 @@ import pytest
 from experiments.toy_paper import make_paper
 from svmselect.experiments import Progress, reproduce
 
-distributed = pytest.importorskip("distributed", reason="needs distributed")
-
 pytestmark = pytest.mark.cluster
 
 TESTS = Path(__file__).parents[1]
@@ -28,6 +26,7 @@ WORKERS = 3
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[str]:
     """A scheduler and workers, each a process of its own; gives the scheduler's address."""
+    distributed = pytest.importorskip("distributed", reason="needs distributed")
     environment = os.environ | {"PYTHONPATH": str(TESTS)}
     note = tmp_path / "scheduler.json"
     common = ["--scheduler-file", str(note)]

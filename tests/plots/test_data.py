@@ -200,7 +200,7 @@ def test_the_best_so_far_counts_rough_values_apart(fits: Any) -> None:
     for rough in (0, 1):
         at = np.flatnonzero(data.rough == rough)
         assert np.array_equal(data.best[at], np.maximum.accumulate(data.value[at]))
-    assert data.best[-1] >= model.best_score_ - 1e-9
+    assert data.best[data.rough == 0][-1] >= model.best_score_ - 1e-9
     with pytest.raises(ValueError, match="the trace is empty"):
         trace_data((), "likelihood", True)
 
