@@ -126,19 +126,20 @@ def choose(
         box = np.array([_LOG_C, (np.log(unit / 50.0), np.log(unit * 50.0))])
         rough = survey.on(Landscape.of(X, pairs, loss, _COARSE_FOLDS))
         if start is None:
-            # on few folds first: a step on all rounds costs several times more
-            once = survey.on(Landscape.of(X, pairs, loss, max(len(p.tests) for p in pairs)))
+            once, rounds = survey, any(pair.again for pair in pairs)
+            if rounds:  # one round first: a step on all of them costs several times more
+                once = survey.on(Landscape.of(X, pairs, loss, max(len(p.tests) for p in pairs)))
             cells = _coarse(rough, unit, prior)
             readings = [once.read(float(c[0]), c[1:], None, True) for c in cells]
             best = min(readings, key=prior.height)
             best = descend(once.read, best, prior, box, 5.0 * _GAIN, 10, once.keep_going)
+            if rounds:
+                best = survey.read(best.log_C, best.log_scale, best, True)
         else:
             width = float(np.log(np.atleast_1d(np.asarray(start.kernel.length_scale))).mean())
             share = float(np.mean([pair.share for pair in pairs]))
             log_C = float(np.clip(np.log(start.C / share), *_LOG_C))
             best = survey.read(log_C, np.array([width]), None, True)
-        if start is None and any(pair.again for pair in pairs):
-            best = survey.read(best.log_C, best.log_scale, best, True)
         best = descend(survey.read, best, prior, box, _GAIN, 10, survey.keep_going)
         tau, messages = 0.0, []
         wanted = {"auto": True, "yes": True, "no": False, True: True, False: False}[ard]

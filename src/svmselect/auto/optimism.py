@@ -76,12 +76,13 @@ def without_each_fold(landscape: Landscape, at: Reading, prior: Prior) -> list[A
     precision[: d + 1, : d + 1] = prior.hessian(d)
     H = precision + landscape.overlap * sum(part.hessian(slice(None)) for part in parts)
     without = [part.z.copy() for part in parts]
+    gradients = [part.gradient for part in parts]
     for group in range(1 + max(int(part.group.max()) for part in parts)):
-        both = [(part, part.group == group) for part in parts]
-        own = landscape.overlap * sum(part.hessian(rows) for part, rows in both)
-        pull = landscape.overlap * sum(part.gradient[rows].sum(axis=0) for part, rows in both)
-        step = np.linalg.solve(H - own, pull)
-        for z, (part, rows) in zip(without, both, strict=True):
+        members = [part.group == group for part in parts]
+        own = sum(part.hessian(rows) for part, rows in zip(parts, members, strict=True))
+        pull = sum(g[rows].sum(axis=0) for g, rows in zip(gradients, members, strict=True))
+        step = np.linalg.solve(H - landscape.overlap * own, landscape.overlap * pull)
+        for z, part, rows in zip(without, parts, members, strict=True):
             z[rows] += part.J[rows] @ step
     return without
 

@@ -66,15 +66,7 @@ def fit(
         raise ValueError("--test and --holdout are two ways to test; give one of them")
     if holdout is not None and not 0.0 < holdout < 1.0:
         raise ValueError(f"--holdout {holdout:g} is no part of the rows; give e.g. 0.25")
-    question = Question(
-        target=target,
-        header=header,
-        impute=missing is of.Missing.impute,
-        ignore=tuple(ignore or ()),
-        use=tuple(use or ()),
-        rows=rows,
-        seed=seed,
-    )
+    question = Question.asked(target, header, missing, ignore, use, rows, seed)
     wanted = Wanted(
         data=data,
         question=question,

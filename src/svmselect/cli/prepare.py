@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmselect.cli.console import count
+from svmselect.cli.options import Missing
 from svmselect.tables import Encoder, Source, Table, gather, open_source
 from svmselect.tables.encoder import infinite
 from svmselect.tables.gather import labels_of
@@ -33,6 +34,21 @@ class Question:
     use: tuple[str, ...] = ()
     rows: int | None = None
     seed: int = 0
+
+    @classmethod
+    def asked(
+        cls,
+        target: str | None,
+        header: bool | None,
+        missing: Missing,
+        ignore: list[str] | None,
+        use: list[str] | None,
+        rows: int | None,
+        seed: int,
+    ) -> Question:
+        """As the options of a command say it."""
+        impute = missing is Missing.impute
+        return cls(target, header, impute, tuple(ignore or ()), tuple(use or ()), rows, seed)
 
 
 @dataclass(frozen=True, eq=False)

@@ -89,15 +89,7 @@ def score(
     from svmselect.cli.prepare import Question
     from svmselect.cli.scoring import Point, carry_out
 
-    question = Question(
-        target=target,
-        header=header,
-        impute=missing is of.Missing.impute,
-        ignore=tuple(ignore or ()),
-        use=tuple(use or ()),
-        rows=rows,
-        seed=seed,
-    )
+    question = Question.asked(target, header, missing, ignore, use, rows, seed)
     point = Point(
         criterion=criterion,
         C=C,
