@@ -29,6 +29,9 @@ class AutoSVC(AutoMachine):
     multi_class : "ovo", hyperparameters shared by all pairs of classes, or "ovo-separate".
     decision_function_shape : for three classes or more: "ovr", log-probabilities of the classes,
         or "ovo", the decision values of the pairs.
+    probability : where ``predict_proba`` comes from: "sigmoid", one fitted to held-out decision
+        values; "posterior", the average over the posterior of the evidence model (at most 3000
+        rows; decision values are then log odds); "auto", what serves held-out rows better.
     max_time : seconds for the search. n_jobs : workers, as joblib counts them.
     warm_start : begin the search where the last fit ended.
     verbose : 1 logs the result, 2 every evaluation, to the logger "svmselect".
@@ -54,6 +57,7 @@ class AutoSVC(AutoMachine):
         class_weight: Any = None,
         multi_class: str = "ovo",
         decision_function_shape: str = "ovr",
+        probability: str = "sigmoid",
         max_time: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -72,6 +76,7 @@ class AutoSVC(AutoMachine):
         self.class_weight = class_weight
         self.multi_class = multi_class
         self.decision_function_shape = decision_function_shape
+        self.probability = probability
         self.max_time = max_time
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -105,6 +110,7 @@ class AutoKLR(AutoMachine):
         class_weight: Any = None,
         multi_class: str = "ovo",
         decision_function_shape: str = "ovr",
+        probability: str = "sigmoid",
         max_time: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -122,6 +128,7 @@ class AutoKLR(AutoMachine):
         self.class_weight = class_weight
         self.multi_class = multi_class
         self.decision_function_shape = decision_function_shape
+        self.probability = probability
         self.max_time = max_time
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -49,13 +49,24 @@ def class_probability(
     normalised: bool = False,
 ) -> Array:
     """P(y = +1) at points with this Gaussian over their latent value."""
+    return np.asarray(expit(log_odds(mean, variance, C, loss, normalised)))
+
+
+def log_odds(
+    mean: ArrayLike,
+    variance: ArrayLike,
+    C: float,
+    loss: str = "hinge",
+    normalised: bool = False,
+) -> Array:
+    """log P(+1) / P(-1), which keeps its digits where ``class_probability`` rounds to 0 or 1."""
     get_loss(loss)
     m, v = _gaussian(mean, variance)
     if not (np.isfinite(C) and C > 0):
         raise ValueError(f"C must be a positive finite number, got {C!r}")
     sites = get_sites(loss, C, np.ones_like(m), normalised)
     # for the normalised model the two add up to one already
-    return np.asarray(expit(sites(m, v).log_Z - sites(-m, v).log_Z))
+    return np.asarray(sites(m, v).log_Z - sites(-m, v).log_Z)
 
 
 def moderated_output(mean: ArrayLike, variance: ArrayLike, C: float = 1.0) -> Array:

@@ -21,6 +21,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from svmselect.criteria import available, get_criterion
+from svmselect.fitting.averaging import by_posterior
 from svmselect.fitting.callbacks import CallbackSupportMixin, Reporter, Watch, with_callbacks
 from svmselect.fitting.chosen import Chosen, fitted_machines
 from svmselect.fitting.criterion import Wish, by_criterion
@@ -28,9 +30,10 @@ from svmselect.fitting.default import Limits, by_default
 from svmselect.fitting.finalists import as_scorer, by_scoring
 from svmselect.fitting.machines import Machines, from_dual_coef, to_dual_coef
 from svmselect.fitting.options import check_options, is_default, standardises
+from svmselect.fitting.posteriors import Model, Posteriors
 from svmselect.fitting.problem import Problem, Scaling
 from svmselect.fitting.relevance import relevance, scales, spread_of
-from svmselect.kernels import RBF
+from svmselect.kernels import RBF, Kernel
 from svmselect.trace import Trace, from_line, to_line
 from svmselect.types import Array
 
@@ -108,7 +111,17 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             chosen = by_criterion(problem, pairs, loss, wish, separate, limits)
         if scorer is not None:
             chosen = by_scoring(problem, pairs, chosen, loss, self.scoring, scorer)
+        if self.probability != "sigmoid":
+            model = Model(loss, self._normalised())
+            chosen = by_posterior(problem, pairs, chosen, model, self.probability == "posterior")
         return chosen
+
+    def _normalised(self) -> bool:
+        """Whether the evidence model is normalised: as its criterion says, or yes."""
+        named = self.criterion
+        if isinstance(named, str) and named in available():
+            named = get_criterion(named)
+        return bool(getattr(named, "normalised", True))
 
     def _warm(self, problem: Problem) -> tuple[float, RBF] | None:
         """C and kernel of the fit before, if there is one and it is to be used."""
@@ -137,6 +150,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         # scikit-learn's convention: with three classes or more f > 0 is for the earlier of two
         self.intercept_ = machines.intercepts if k == 2 else -machines.intercepts
         self.sigmoid_slope_ = machines.slopes
+        self._posterior = None if chosen.posterior is None else chosen.posterior.as_plain()
         self.feature_importances_ = relevance(setting.kernels, spread_of(problem.X, problem.counts))
         self.best_score_ = chosen.value
         self.best_params_ = _parameters(self.C_, setting.kernels)
@@ -165,9 +179,8 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
     def _machines(self) -> Machines:
         k = len(self.classes_)
         member = np.repeat(np.arange(k), self.n_support_)
-        kernels = self.kernel_ if isinstance(self.kernel_, tuple) else (self.kernel_,)
         return Machines(
-            kernels=kernels,
+            kernels=self._kernels,
             vectors=self._scaling(self.support_vectors_),
             coefficients=from_dual_coef(self.dual_coef_, member, k),
             intercepts=self.intercept_ if k == 2 else -self.intercept_,
@@ -175,15 +188,25 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             n_classes=k,
         )
 
+    def _judges(self) -> Machines | Posteriors:
+        """What decides: the machines and their sigmoids, or the posteriors."""
+        if self._posterior is None:
+            return self._machines()
+        return Posteriors.from_plain(self._posterior, self._kernels, len(self.classes_))
+
+    @property
+    def _kernels(self) -> tuple[Kernel, ...]:
+        return self.kernel_ if isinstance(self.kernel_, tuple) else (self.kernel_,)
+
     @property
     def _scaling(self) -> Scaling:
         return Scaling(self.mean_, self.scale_)
 
-    def _decisions(self, X: Any) -> tuple[Machines, Array]:
+    def _decisions(self, X: Any) -> tuple[Machines | Posteriors, Array]:
         """The decision values of every pair, f > 0 for the later class."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        machines, scaling = self._machines(), self._scaling
+        machines, scaling = self._judges(), self._scaling
         return machines, machines.in_blocks(X, lambda block: scaling(_dense(block)))
 
     def decision_function(self, X: Any) -> Array:

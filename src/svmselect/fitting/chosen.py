@@ -17,6 +17,7 @@ from svmselect.fitting.machines import (
     train_pair,
     upright,
 )
+from svmselect.fitting.posteriors import Posteriors
 from svmselect.fitting.problem import Problem
 from svmselect.kernels import Kernel
 from svmselect.machine.train import train
@@ -45,7 +46,7 @@ class Chosen:
     ``value`` is that of ``criterion``, ``folded`` whether it looked at the folds; ``share`` is the
     factor from the C of the records to that of the setting. ``error`` is that of held-out rows,
     with its standard error; of pairs, where there are several, unless ``coupled``. ``machines`` are
-    there if they are trained already.
+    there if they are trained already, ``posterior`` if it is to give the probabilities.
     """
 
     setting: Setting
@@ -59,6 +60,7 @@ class Chosen:
     coupled: bool = True
     share: float = 1.0
     machines: tuple[Expansion, ...] = ()
+    posterior: Posteriors | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +98,13 @@ class HeldOut:
         wrong = p.argmax(axis=1) != problem.codes[self.rows]
         error = float(weights @ wrong / weights.sum())
         return error, float(np.sqrt(max(error * (1.0 - error), 0.0) / problem.counts.sum()))
+
+    def likelihood(self, problem: Problem, sigmoids: Sequence[Sigmoid]) -> float:
+        """The mean log-probability of the classes that the held-out rows are of."""
+        p = self.probabilities(sigmoids, len(problem.classes))
+        weights = problem.counts[self.rows]
+        given = np.maximum(p[np.arange(len(p)), problem.codes[self.rows]], 1e-300)
+        return float(weights @ np.log(given) / weights.sum())
 
     def probabilities(self, sigmoids: Sequence[Sigmoid], k: int) -> Array:
         """Class probabilities of the held-out rows, by these sigmoids."""

@@ -23,6 +23,11 @@ def to_pipeline(model: Any) -> Any:
     from sklearn.preprocessing import StandardScaler
     from sklearn.svm import SVC
 
+    if model._posterior is not None:
+        raise ValueError(
+            "an SVC has one decision function and this model averages over a posterior; fit with "
+            "probability='sigmoid' to export"
+        )
     if isinstance(model.kernel_, tuple):
         raise ValueError(
             "an SVC has one kernel for all pairs of classes and multi_class='ovo-separate' fits "

@@ -61,9 +61,16 @@ class Machines:
 
     def in_blocks(self, X: Any, scaled: Callable[[Any], Array]) -> Array:
         """``decisions`` of many rows, in blocks of bounded memory; ``scaled`` prepares a block."""
-        size = max(1, BLOCK // max(len(self.vectors), X.shape[1], 1))
-        parts = [self.decisions(scaled(X[s : s + size])) for s in range(0, X.shape[0], size)]
-        return np.concatenate(parts)
+        return blockwise(self.decisions, X, scaled, len(self.vectors))
+
+
+def blockwise(
+    decisions: Callable[[Array], Array], X: Any, scaled: Callable[[Any], Array], vectors: int
+) -> Array:
+    """Decisions of many rows that are compared with so many vectors."""
+    size = max(1, BLOCK // max(vectors, X.shape[1], 1))
+    parts = [decisions(scaled(X[s : s + size])) for s in range(0, X.shape[0], size)]
+    return np.concatenate(parts)
 
 
 def class_probabilities(decisions: Array, slopes: Array, k: int) -> Array:

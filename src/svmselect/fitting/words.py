@@ -90,10 +90,12 @@ def _names(model: Any) -> list[str]:
 def _machine(model: Any) -> str:
     total = int(model.n_support_.sum())
     share = total / model._story["kept"]
-    return (
-        f"{total} support vectors, {share:.0%} of the rows. The probabilities come from a sigmoid "
-        "of the held-out decision values, and its threshold is in intercept_."
+    source = (
+        "come from a sigmoid of the held-out decision values, and its threshold is in intercept_"
     )
+    if model._posterior is not None:
+        source = "are averages over the posterior of the latent function, and so is the prediction"
+    return f"{total} support vectors, {share:.0%} of the rows. The probabilities {source}."
 
 
 def _cost(story: dict[str, Any]) -> str:

@@ -104,6 +104,7 @@ _COURSE = (
     "converged",
     "hyperparameters chosen on",
     "then adjusted",
+    "log-likelihood of held-out rows",
     "probabilities from",
     "trained on",
 )

@@ -28,7 +28,7 @@ def influence(model: Any, X: Any, random_state: int = 0) -> Array:
     rng = np.random.default_rng(random_state)
     kept = np.sort(rng.permutation(n)[:rows])
     table = np.asarray(dense[kept], dtype=np.float64)
-    machines, scaling = model._machines(), model._scaling
+    machines, scaling = model._judges(), model._scaling
 
     def ask(values: Array) -> Array:
         return np.asarray(machines.probabilities(machines.decisions(scaling(values))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -11,10 +12,12 @@ import numpy as np
 from svmselect.auto import Pair
 from svmselect.criteria import Criterion, available
 from svmselect.data import stratified_folds
+from svmselect.fitting.averaging import hold_out_posteriors, logistic
 from svmselect.fitting.chosen import HeldOut, Setting, hold_out
 from svmselect.fitting.criterion import Wish, judged
 from svmselect.fitting.machines import Sigmoid, train_pair
 from svmselect.fitting.options import is_default, standardises
+from svmselect.fitting.posteriors import Model
 from svmselect.fitting.problem import Problem
 from svmselect.parallel import single_threaded
 from svmselect.plots.data.calibration import CalibrationData, calibration_data
@@ -110,19 +113,28 @@ class Refit:
         return Wish(m.kernel, m.criterion, m.search, m.prior, m.ard)
 
     def held_out(self) -> HeldOut:
-        """Decision values by machines of the chosen setting that did not see the row."""
-        found: HeldOut = single_threaded(
-            hold_out, self.problem, self.pairs, self.setting(), self.model._loss()
-        )
+        """Decision values by machines, or posteriors, that did not see the row."""
+        arguments = (self.problem, self.pairs, self.setting())
+        posterior, loss = self.model._posterior, self.model._loss()
+        found: HeldOut
+        if posterior is None:
+            found = single_threaded(hold_out, *arguments, loss)
+        else:
+            model = Model(loss, posterior["normalised"])
+            found = single_threaded(hold_out_posteriors, *arguments, model)
         return found
 
     def calibration(self, bins: int = 10) -> CalibrationData:
         """Cross-validated probabilities against what was observed.
 
-        By the model's own sigmoids; on a sample of the rows, by sigmoids fitted to that.
+        By the model's own sigmoids, or its posterior; on a sample of the rows, by sigmoids fitted
+        to that.
         """
         held, problem = self.held_out(), self.problem
-        sigmoids = held.sigmoids(problem) if self.sampled else self.sigmoids()
+        if self.model._posterior is not None:
+            sigmoids: Sequence[Sigmoid] = logistic(held)
+        else:
+            sigmoids = held.sigmoids(problem) if self.sampled else self.sigmoids()
         p = held.probabilities(sigmoids, len(problem.classes))
         folds = problem.splits.test.shape[1]
         which = f"a sample of {len(problem)} rows" if self.sampled else f"{len(problem)} rows"
