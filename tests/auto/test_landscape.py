@@ -44,7 +44,7 @@ def test_decision_jacobian(loss: str, intercept: bool, C: float) -> None:
     point = np.concatenate([[np.log(C)], np.log(scale)])
     K = RBF(tuple(scale))(X)
     solution = solve(K, y, C, loss, intercept, weights)
-    tangent = rbf_tangent(X, K, solution.beta, np.log(scale))
+    tangent = rbf_tangent(X, K, solution.beta, np.log(scale), np.arange(len(X)))
     J = decision_jacobian(ActiveSystem.of(K, solution), rows, tangent)
     h = 1e-5
     numeric = np.column_stack(
@@ -66,7 +66,7 @@ def test_decision_jacobian_without_a_free_vector() -> None:
     K = RBF(3.0)(X)
     solution = solve(K, y, 1e-3)
     assert not len(solution.free)
-    tangent = rbf_tangent(X, K, solution.beta, log_scale)
+    tangent = rbf_tangent(X, K, solution.beta, log_scale, np.arange(len(X)))
     J = decision_jacobian(ActiveSystem.of(K, solution), np.arange(len(y)), tangent)
     h = 1e-5
     numeric = np.column_stack(
@@ -81,7 +81,7 @@ def test_tangent_against_the_kernel(scale: list[float]) -> None:
     beta = np.random.default_rng(1).normal(size=len(X))
     theta = np.log(scale)
     kernel = RBF(scale[0] if len(scale) == 1 else tuple(scale))
-    tangent = rbf_tangent(X, kernel(X), beta, theta)
+    tangent = rbf_tangent(X, kernel(X), beta, theta, np.arange(len(X)))
     # against pullback: u'(dK)beta for a random u
     u = np.random.default_rng(2).normal(size=len(X))
     np.testing.assert_allclose(u @ tangent, kernel.pullback(X, np.outer(u, beta)), rtol=1e-11)

@@ -163,5 +163,5 @@ def test_many_rows_are_refused_or_left_to_the_sigmoid(monkeypatch):
 
 @pytest.mark.parametrize("wrong", [True, "platt", None])
 def test_other_words_are_refused(wrong):
-    with pytest.raises(ValueError, match="probability=.* is not one of 'sigmoid', 'posterior'"):
+    with pytest.raises(ValueError, match=r"probability=.* is not one of 'sigmoid', 'posterior'"):
         averaged(probability=wrong)

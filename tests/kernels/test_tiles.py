@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from svmselect.kernels import RBF, Constant
-from svmselect.kernels.tiles import TILE, Distances, mirror, tiles
+from svmselect.kernels.tiles import TILE, Distances, mirror, squared_distances, tiles
 from svmselect.types import Sensitivity
 
 
@@ -53,3 +53,15 @@ def test_pullback_of_a_matrix_made_tile_by_tile(with_dense: bool) -> None:
     G = Sensitivity(left, right, 0.0, rng.normal(size=(n, n)) if with_dense else None)
     kernel = Constant(2.0) * RBF([1.0, 2.0, 3.0]) + Constant(0.5)
     np.testing.assert_allclose(kernel.pullback(X, G), kernel.pullback(X, G.gram), rtol=1e-9)
+
+
+def test_squared_distances_of_near_and_far_rows() -> None:
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(450, 3)) * [1e-3, 1.0, 1e3]
+    X[1] = X[0] + [1e-9, 0.0, 0.0]
+    X[300] = X[10]
+    D = squared_distances(X)
+    exact = ((X[:, None] - X) ** 2).sum(axis=2)
+    np.testing.assert_allclose(D, exact, rtol=1e-10, atol=0.0)
+    assert (D == D.T).all()
+    assert D[300, 10] == 0.0

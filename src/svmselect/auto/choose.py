@@ -19,7 +19,7 @@ vectors are at the bound, the decision values and their sigmoid would otherwise 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -31,7 +31,7 @@ from svmselect.kernels import RBF
 from svmselect.parallel import one_thread
 from svmselect.types import Array, Evaluation
 
-_WIDTHS = 2.0 ** np.arange(-3.0, 2.5)  # in units of the median distance
+_WIDTHS = (2.0 ** np.arange(-1.0, -3.5, -1.0), 2.0 ** np.arange(0.0, 2.5))  # median distances
 _PENALTIES = 2.0 ** np.arange(-3.0, 12.5, 2.5)
 _TAUS = (0.125, 0.25, 0.5, 1.0)  # on log l; on log gamma twice that
 _LOG_C = (np.log(1e-4), np.log(1e6))
@@ -124,11 +124,11 @@ def choose(
         unit = median_distance(X, random_state)
         prior = Prior(float(np.log(unit)))
         box = np.array([_LOG_C, (np.log(unit / 50.0), np.log(unit * 50.0))])
-        rough = survey.on(Landscape.of(X, pairs, loss, _COARSE_FOLDS))
+        rough = survey.on(survey.landscape.on(pairs, _COARSE_FOLDS))
         if start is None:
             once, rounds = survey, any(pair.again for pair in pairs)
             if rounds:  # one round first: a step on all of them costs several times more
-                once = survey.on(Landscape.of(X, pairs, loss, max(len(p.tests) for p in pairs)))
+                once = survey.on(survey.landscape.on(pairs, max(len(p.tests) for p in pairs)))
             cells = _coarse(rough, unit, prior)
             readings = [once.read(float(c[0]), c[1:], None, True) for c in cells]
             best = min(readings, key=prior.height)
@@ -166,25 +166,34 @@ def median_distance(X: Array, random_state: int | np.random.Generator | None) ->
 
 def _coarse(survey: _Survey, unit: float, prior: Prior) -> list[Array]:
     """Walk the path of each width; the best cell, and the best of another width if it is close."""
-    tops: list[Reading] = []
-    for width in _WIDTHS * unit:
-        readings: list[Reading] = []
-        falls = 0
+
+    def path(width: float) -> Iterator[Reading]:
+        last = None
         for C in _PENALTIES:
-            if not survey.keep_going() and (tops or readings):
-                break
-            last = readings[-1] if readings else None
-            scale = np.array([np.log(width)])
-            readings.append(survey.read(float(np.log(C)), scale, last, False))
-            fell = last is not None and prior.height(readings[-1]) > prior.height(last)
-            falls = falls + 1 if fell else 0
-            if falls == 2:
-                break
-        if readings:
-            tops.append(min(readings, key=prior.height))
+            last = survey.read(float(np.log(C)), np.array([np.log(width)]), last, False)
+            yield last
+
+    def tops_of(widths: Array) -> Iterator[Reading]:
+        for width in widths:
+            yield min(_while_it_pays(path(width), survey, prior), key=prior.height)
+
+    tops = [top for side in _WIDTHS for top in _while_it_pays(tops_of(unit * side), survey, prior)]
     tops.sort(key=prior.height)
     rivals = [r for r in tops[1:] if prior.height(r) < prior.height(tops[0]) + _CLOSE]
     return [r.point for r in [tops[0], *rivals[:1]]]
+
+
+def _while_it_pays(readings: Iterator[Reading], survey: _Survey, prior: Prior) -> list[Reading]:
+    """Readings one after another until they have become worse twice; at least one."""
+    taken: list[Reading] = []
+    falls = 0
+    for reading in readings:
+        fell = bool(taken) and prior.height(reading) > prior.height(taken[-1])
+        falls = falls + 1 if fell else 0
+        taken.append(reading)
+        if falls == 2 or not survey.keep_going():
+            break
+    return taken
 
 
 def _part_scales(
@@ -246,11 +255,16 @@ def _elsewhere(
     d = len(wide) - 1
     if d < 3 or not rough.keep_going():
         return None
+    there = rough.read(isotropic.log_C, isotropic.log_scale, isotropic, False)
+    enough = prior.height(there) - _WORTH
+
+    def hopeless(at: Reading, gained: float) -> bool:
+        return expected_level_three(at, loose) - 3.0 * gained > enough
+
     narrow = np.full(d, prior.middle + np.log(_NARROW))
     at = rough.read(0.0, np.clip(narrow, *wide[1]), None, True)
-    at = descend(rough.read, at, loose, wide, 0.5, 8, rough.keep_going)
-    there = rough.read(isotropic.log_C, isotropic.log_scale, at, False)
-    return at if level_three(at, loose) < prior.height(there) - _WORTH else None
+    at = descend(rough.read, at, loose, wide, 0.5, 8, rough.keep_going, hopeless)
+    return at if level_three(at, loose) < enough else None
 
 
 def _edges(best: Reading, box: Array) -> list[str]:

@@ -9,12 +9,13 @@ optimum in any number of length scales.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit
 
 from svmselect.kernels import RBF
+from svmselect.kernels.tiles import squared_distances
 from svmselect.machine import ActiveSystem, Solution
 from svmselect.machine.forward import decision_jacobian
 from svmselect.machine.train import train
@@ -91,6 +92,12 @@ class Folds:
             where=where,
         )
 
+    def part(self, matrix: Array) -> Array:
+        """The rows and columns of these rows, of a matrix of all."""
+        if len(self.rows) == len(matrix):
+            return matrix
+        return np.asarray(matrix[np.ix_(self.rows, self.rows)])
+
 
 @dataclass(frozen=True, eq=False)
 class Reading:
@@ -123,6 +130,7 @@ class Landscape:
     """
 
     X: Array
+    squares: Array  # squared distances between the rows
     folds: Sequence[Folds]
     loss: str = "hinge"
 
@@ -131,7 +139,18 @@ class Landscape:
         cls, X: Array, pairs: Sequence[Pair], loss: str = "hinge", most: int | None = None
     ) -> Landscape:
         """The landscape of these pairs, on ``most`` folds of the first round or on all rounds."""
-        return cls(X, [Folds.of(pair, X, most) for pair in pairs], loss)
+        return cls(X, squared_distances(X), [Folds.of(pair, X, most) for pair in pairs], loss)
+
+    def on(self, pairs: Sequence[Pair], most: int) -> Landscape:
+        """The same on ``most`` folds only."""
+        return replace(self, folds=[Folds.of(pair, self.X, most) for pair in pairs])
+
+    def gram(self, log_scale: Array) -> Array:
+        """The kernel's matrix of all rows at a point."""
+        if len(log_scale) > 1:
+            return self.kernel(log_scale)(self.X)
+        K = self.squares * (-0.5 * np.exp(-2.0 * log_scale[0]))
+        return np.asarray(np.exp(K, out=K))
 
     @property
     def total(self) -> float:
@@ -153,17 +172,18 @@ class Landscape:
         self, log_C: float, log_scale: Array, start: Reading | None = None, slopes: bool = True
     ) -> Reading:
         """Train every fold of every pair at one point. Warm from ``start`` if it is near."""
-        K = self.kernel(log_scale)(self.X)
+        K = self.gram(log_scale)
         C = float(np.exp(log_C))
         loss, sigmoids, solutions = 0.0, [], []
         p = 1 + len(log_scale)
         gradient, hessian = np.zeros(p), np.zeros((p, p))
         for i, folds in enumerate(self.folds):
-            X_pair, K_pair = self._of(folds, K)
+            K_pair = folds.part(K)
             known = None if start is None else start.solutions[i]
             trained = self._train(K_pair, folds, C, known)
-            looked = list(zip(folds.held, trained, strict=True))
-            f = np.concatenate([s.decision[rows] for rows, s in looked])
+            f = np.concatenate(
+                [s.decision[rows] for rows, s in zip(folds.held, trained, strict=True)]
+            )
             y = np.concatenate([folds.y[rows] for rows in folds.held])
             count = np.concatenate(folds.count)
             fit = sigmoid_likelihood(f, y, count, "platt", one_sided=True)
@@ -172,7 +192,7 @@ class Landscape:
             sigmoids.append((fit.slope, fit.offset))
             solutions.append(trained)
             if slopes:
-                J = _jacobian(X_pair, K_pair, looked, log_scale)
+                J = self._jacobian(folds, K_pair, trained, log_scale)
                 gradient -= weight * (fit.gradient @ J)
                 hessian += self.overlap * _curvature(J, f, fit.slope, fit.offset, count)
         return Reading(
@@ -187,12 +207,11 @@ class Landscape:
 
     def jacobians(self, reading: Reading) -> list[Array]:
         """d(held-out decisions)/d(log C, log scales) of each pair, in the order of its folds."""
-        K = self.kernel(reading.log_scale)(self.X)
-        found = []
-        for folds, solutions in zip(self.folds, reading.solutions, strict=True):
-            looked = list(zip(folds.held, solutions, strict=True))
-            found.append(_jacobian(*self._of(folds, K), looked, reading.log_scale))
-        return found
+        K = self.gram(reading.log_scale)
+        return [
+            self._jacobian(folds, folds.part(K), solutions, reading.log_scale)
+            for folds, solutions in zip(self.folds, reading.solutions, strict=True)
+        ]
 
     def held_out(self, reading: Reading, pairs: Sequence[Pair]) -> tuple[Array, ...]:
         """The decision value of every row of each pair, by a machine that did not see it."""
@@ -204,11 +223,27 @@ class Landscape:
             decisions.append(f)
         return tuple(decisions)
 
-    def _of(self, folds: Folds, K: Array) -> tuple[Array, Array]:
-        """Inputs and Gram matrix of the rows of one pair."""
-        if len(folds.rows) == len(K):
-            return self.X, K
-        return self.X[folds.rows], K[np.ix_(folds.rows, folds.rows)]
+    def _jacobian(
+        self, folds: Folds, K: Array, trained: Sequence[Solution], log_scale: Array
+    ) -> Array:
+        """Of the held-out decisions of a pair whose Gram matrix is K, fold after fold."""
+        parts = []
+        if len(log_scale) == 1:  # (dK/dlog l) beta = (K s / l^2) beta, s the squared distances
+            slope = K * folds.part(self.squares)
+            slope *= np.exp(-2.0 * log_scale[0])
+            tangents = slope @ np.column_stack([s.beta for s in trained])
+            for j, (rows, s) in enumerate(zip(folds.held, trained, strict=True)):
+                system = ActiveSystem.of(K, s)
+                parts.append(decision_jacobian(system, rows, tangents[:, j : j + 1]))
+            return np.concatenate(parts)
+        X = self.X[folds.rows]
+        for rows, s in zip(folds.held, trained, strict=True):
+            system = ActiveSystem.of(K, s)
+            tangent = np.zeros((len(K), len(log_scale)))
+            at = np.unique(np.concatenate([system.free, rows, np.array(s.ends, dtype=np.intp)]))
+            tangent[at] = rbf_tangent(X, K, s.beta, log_scale, at)
+            parts.append(decision_jacobian(system, rows, tangent))
+        return np.concatenate(parts)
 
     def _train(
         self, K: Array, folds: Folds, C: float, known: tuple[Solution, ...] | None
@@ -222,34 +257,19 @@ class Landscape:
         return tuple(trained)
 
 
-def _jacobian(
-    X: Array, K: Array, looked: Sequence[tuple[IntArray, Solution]], log_scale: Array
-) -> Array:
-    """Of the decisions looked at, fold after fold."""
-    parts = []
-    for rows, s in looked:
-        tangent = rbf_tangent(X, K, s.beta, log_scale)
-        parts.append(decision_jacobian(ActiveSystem.of(K, s), rows, tangent))
-    return np.concatenate(parts)
+def rbf_tangent(X: Array, K: Array, beta: Array, log_scale: Array, at: IntArray) -> Array:
+    """(dK/dlog l) beta at some rows: one column for a common scale, one an input otherwise.
 
-
-def rbf_tangent(X: Array, K: Array, beta: Array, log_scale: Array) -> Array:
-    """(dK/dlog l) beta: one column for a common scale, one an input otherwise.
-
-    dK_ij/dlog l_a = K_ij (x_ia - x_ja)^2 / l_a^2, so all columns are two matrix products.
+    dK_ij/dlog l_a = K_ij (x_ia - x_ja)^2 / l_a^2, so all columns are one matrix product.
     """
     S = X / np.exp(log_scale)
-    d = X.shape[1]
     used = np.flatnonzero(beta)
     b, T = beta[used], S[used]
-    if len(log_scale) == 1:
-        squares = np.einsum("ij,ij->i", S, S)
-        right = np.column_stack([b, b * squares[used], b[:, None] * T])
-        M = K[:, used] @ right
-        inner = np.einsum("ij,ij->i", S, M[:, 2:])
-        return np.asarray(squares * M[:, 0] + M[:, 1] - 2.0 * inner)[:, None]
-    M = K[:, used] @ np.column_stack([b, b[:, None] * T, b[:, None] * T * T])
-    return np.asarray(S * S * M[:, :1] - 2.0 * S * M[:, 1 : d + 1] + M[:, d + 1 :])
+    S, K = S[at], K[np.ix_(at, used)]
+    d = X.shape[1]
+    M = K @ np.column_stack([b, b[:, None] * T, b[:, None] * T * T])
+    each = S * S * M[:, :1] - 2.0 * S * M[:, 1 : d + 1] + M[:, d + 1 :]
+    return np.asarray(each if len(log_scale) > 1 else each.sum(axis=1, keepdims=True))
 
 
 def _curvature(J: Array, f: Array, slope: float, offset: float, weights: Array) -> Array:

@@ -13,6 +13,7 @@ from svmselect.types import Array
 Read = Callable[[float, Array, Reading | None, bool], Reading]
 
 _LONGEST_STEP = 1.0  # in any logarithm
+_FIRM = 0.6  # the least damping after a step too long
 _SPREAD_C = 2.0  # of log C, and of the mean log scale
 _SPREAD_WIDTH = 0.5
 
@@ -65,10 +66,12 @@ def descend(
     gain: float,
     max_steps: int,
     keep_going: Callable[[], bool],
+    hopeless: Callable[[Reading, float], bool] | None = None,
 ) -> Reading:
     """Levenberg-Marquardt steps from ``at`` until one gains less than ``gain`` in log-likelihood.
 
-    ``box`` is (1 + p, 2). Each step costs one reading, a rejected one too.
+    ``box`` is (1 + p, 2). Each step costs one reading, a rejected one too. ``hopeless`` sees where
+    each step led and what it gained, and may end it all.
     """
     damping = 1e-2
     height = prior.height(at)
@@ -88,14 +91,14 @@ def descend(
             new_height = prior.height(reading)
             if new_height < height:
                 break
-            damping *= 8.0
+            damping = max(8.0 * damping, _FIRM)  # less would lead to almost the same place
             if damping > 1e6:
                 return at
         else:
             return at
         gained, height, at = height - new_height, new_height, reading
         damping = max(0.2 * damping, 1e-4)
-        if gained < gain:
+        if gained < gain or (hopeless is not None and hopeless(at, gained)):
             break
     return at
 

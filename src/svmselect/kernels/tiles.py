@@ -145,6 +145,22 @@ class Distances:
         return total
 
 
+def squared_distances(X: Array) -> Array:
+    """|x_i - x_j|^2 of all pairs of rows, exactly symmetric. O(n^2 d)."""
+    n = len(X)
+    D = np.empty((n, n))
+    distances = Distances.of(X, None, np.ones(()))
+    for rows, cols in tiles(n, n, True):
+        tile = np.empty((rows.stop - rows.start, cols.stop - cols.start))
+        distances.fill(rows, cols, tile)
+        if rows == cols:
+            mirror(tile)
+        else:
+            D[cols, rows] = tile.T
+        D[rows, cols] = tile
+    return D
+
+
 def _scaled(X: Array, origin: Array, length_scale: Array) -> Array:
     A = X - origin
     A /= length_scale

@@ -15,30 +15,31 @@ from svmselect.types import Array, IntArray
 def decision_jacobian(system: ActiveSystem, rows: IntArray, tangent: Array) -> Array:
     """d decision[rows] / d(log C, parameters), (len(rows), 1 + p).
 
-    ``tangent`` holds (dK/dparameter) beta, one column a parameter, (n, p). With M the bordered
-    matrix of the free set and V = M^-1 (K_F,rows; 1),
+    ``tangent`` holds (dK/dparameter) beta, one column a parameter, (n, p), of which the free rows
+    and those asked for (and the ends, where none is free) are looked at. With M the bordered
+    matrix of the free set, g the columns of ``tangent`` and, for log C, (K beta)_B of the bounded
+    ones (hinge; of the others -D beta_F at the free rows),
 
-        d f_r = (dK beta)_r - V_F' (dK beta)_F,
-        d f_r / dlog C = (K_rB - V_F' K_FB - V_b 1') beta_B   (hinge),  V_F' D beta_F   (others).
+        d f_r = g_r - (K_rF, 1) M^-1 (g_F; t),    t = 1'beta_B for log C (hinge), else 0.
 
-    O(|F|^2 |rows| + n (|F| + |B|)).
+    O(|F|^2 p + |rows| |F| p + (|rows| + |F|) |B|).
     """
     s, K, F = system.solution, system.K, system.free
-    ends = list(s.ends) if s.fit_intercept and not len(F) else []
-    if s.loss == "hinge":
-        drift = K[:, s.bound] @ s.beta[s.bound]  # d(K beta)/dlog C through the bounded ones
+    hinge = s.loss == "hinge"
+    on_free, jacobian = (np.column_stack([np.zeros(len(at)), tangent[at]]) for at in (F, rows))
+    if hinge:
+        bounded = s.beta[s.bound]
+        on_free[:, 0] = K[np.ix_(F, s.bound)] @ bounded
+        jacobian[:, 0] = K[np.ix_(rows, s.bound)] @ bounded
     else:
-        drift = np.zeros(len(K))
-        drift[F] = -system.ridge * s.beta[F]
-    moves = np.column_stack([drift, tangent])
-    jacobian = np.array(moves[rows])
-    if s.loss != "hinge":
-        jacobian[:, 0] = 0.0  # the ridge is there at trained rows only, through V
+        on_free[:, 0] = -system.ridge * s.beta[F]
     if len(F):
-        V, shift = system.solve(K[np.ix_(F, rows)], np.ones(len(rows)))
-        jacobian -= V.T @ moves[F]
-        if s.loss == "hinge":
-            jacobian[:, 0] -= shift * s.beta[s.bound].sum()
-    elif ends:
-        jacobian -= moves[ends].mean(axis=0)
+        total = np.zeros(on_free.shape[1])
+        total[0] = float(bounded.sum()) if hinge else 0.0
+        x, shift = system.solve(on_free, total)
+        jacobian -= K[np.ix_(rows, F)] @ x + shift
+    elif s.fit_intercept and s.ends:
+        ends = np.array(s.ends)
+        drift = K[np.ix_(ends, s.bound)] @ s.beta[s.bound] if hinge else np.zeros(len(ends))
+        jacobian -= np.column_stack([drift, tangent[ends]]).mean(axis=0)
     return jacobian
