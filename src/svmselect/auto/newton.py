@@ -14,6 +14,7 @@ Read = Callable[[float, Array, Reading | None, bool], Reading]
 
 _LONGEST_STEP = 1.0  # in any logarithm
 _FIRM = 0.6  # the least damping after a step too long
+_ATTEMPTS = 3  # at one step: the likelihood has kinks, where no step will do
 _SPREAD_C = 2.0  # of log C, and of the mean log scale
 _SPREAD_WIDTH = 0.5
 
@@ -73,15 +74,16 @@ def descend(
     ``box`` is (1 + p, 2). Each step costs one reading, a rejected one too. ``hopeless`` sees where
     each step led and what it gained, and may end it all.
     """
-    damping = 1e-2
-    height = prior.height(at)
+    damping, height = 1e-2, prior.height(at)
     for _ in range(max_steps):
         assert at.gradient is not None
         assert at.hessian is not None
         point = at.point
         g = at.gradient + prior.gradient(point)
         H = at.hessian + prior.hessian(len(at.log_scale))
-        while keep_going():
+        for _ in range(_ATTEMPTS):
+            if not keep_going():
+                return at
             new = _step(point, g, H, damping, box)
             moved = new - point
             expected = -float(g @ moved + 0.5 * moved @ H @ moved)
@@ -92,8 +94,6 @@ def descend(
             if new_height < height:
                 break
             damping = max(8.0 * damping, _FIRM)  # less would lead to almost the same place
-            if damping > 1e6:
-                return at
         else:
             return at
         gained, height, at = height - new_height, new_height, reading

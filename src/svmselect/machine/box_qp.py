@@ -8,9 +8,10 @@ Three compiled methods follow one another, each from where the last one ended:
 2. descent by active sets ("settling"), which ends in the optimal sets;
 3. block pivoting from these, which makes the answer exact, or says that it cycles.
 
-From a warm start the third comes first, then the second. Where the kernel matrix is so badly
-conditioned that all this fails, it is tried again from a tenth of the tolerance, and so forth; and
-where that has used up its steps, an interior-point method (or Newton's) finds the sets.
+From a warm start whose sets are nearly right the third comes first, then the second; from one that
+is further away only the values are kept, and descent begins there. Where the kernel matrix is so
+badly conditioned that all this fails, it is tried again from a tenth of the tolerance, and so
+forth; and where that has used up its steps, an interior-point method (or Newton's) finds the sets.
 
 Cost: O(n) a step of 1, O(n |F|) a round of 2, O(|F|^3 + n |F|) a round of 3, F the free ones.
 """
@@ -36,6 +37,7 @@ _PIVOT_TOLERANCE = 1e-12
 _EPS = 2.2e-16
 _ROUNDS, _PATIENCE, _SHORT_PATIENCE = 40, 3, 1
 _INFINITE = 1e299
+_FEW = 0.05  # of the free ones: so many exchanges are made by pivoting
 
 
 @cache
@@ -126,6 +128,12 @@ class _Work:
     residual: Array
     churn: float = 0.0
 
+    @classmethod
+    def at(cls, qp: BoxQP, beta: Array) -> _Work:
+        """Begin at the feasible point next to this one."""
+        beta = _feasible(qp, beta)
+        return cls(qp, beta, qp.residual(beta))
+
     def descend(self, tol: float, most: int) -> int:
         """Descend by pairs; how many steps."""
         arguments = (*self.qp.arguments(), self.beta, self.residual)
@@ -152,36 +160,62 @@ def solve_box(
     states: IntArray | None = None,
     beta: Array | None = None,
     last_resort: Callable[[], Array] | None = None,
+    stretch: float = 1.0,
 ) -> BoxSolution:
     """Solve exactly, from the active sets (and values) of a neighbouring problem if given.
 
+    ``stretch`` is by what the box has grown since: where the sets stay, the values grow with it.
     ``last_resort`` finds beta where descent crawls; an interior-point method if there is none.
     """
     n = len(qp.target)
-    beta = np.zeros(n) if beta is None else np.clip(beta, qp.lower, qp.upper)
-    if states is not None:
-        beta = np.where(states == AT_LOWER, qp.lower, np.where(states == AT_UPPER, qp.upper, beta))
-        beta[np.abs(beta) >= _INFINITE] = 0.0
-    beta = _feasible(qp, beta)
-    residual = qp.residual(beta)
-    work = _Work(qp, beta, residual)
+    beta = np.zeros(n) if beta is None else beta
     rounds, steps, steps_left, tol = 200, n, max(50_000, n * n // 16), _FIRST_TOLERANCE
     if states is not None:
-        answer = work.pivot(_SHORT_PATIENCE) or work.finish(rounds)
-        if answer is not None:
-            return answer
+        work = _Work.at(qp, _with_sets(qp, states, stretch * beta))
+        if _nearly_right(qp, states, work.residual):
+            answer = work.pivot(_SHORT_PATIENCE) or work.finish(rounds)
+            if answer is not None:
+                return answer
+            beta = work.beta
+    work = _Work.at(qp, np.clip(beta, qp.lower, qp.upper))
     while steps_left > 0 and tol >= _LAST_TOLERANCE:
         steps_left -= max(work.descend(tol, min(steps_left, steps)), 1)
         if (answer := work.finish(rounds)) is not None:
             return answer
         # once more, from further down
         tol, rounds, steps = 0.1 * tol, min(4 * rounds, 100_000), 4 * steps
+    beta = work.beta
     if steps_left > 0:
         return _describe(qp, beta, OK)  # converged, whatever the sets: they differ by round-off
     if last_resort is None:
         return _finish(qp, *_interior(qp), beta)
     guess = np.clip(last_resort(), qp.lower, qp.upper)
     return _finish(qp, guess, _states(qp, guess), beta)
+
+
+def _with_sets(qp: BoxQP, states: IntArray, beta: Array) -> Array:
+    """These values, those at a bound put there."""
+    beta = np.clip(beta, qp.lower, qp.upper)
+    beta = np.where(states == AT_LOWER, qp.lower, np.where(states == AT_UPPER, qp.upper, beta))
+    beta[np.abs(beta) >= _INFINITE] = 0.0
+    return beta
+
+
+def _nearly_right(qp: BoxQP, states: IntArray, residual: Array) -> bool:
+    """Whether few coordinates want to leave their bounds, beside those that are free.
+
+    Exchanging many costs more than it takes to find the sets anew.
+    """
+    free = states == FREE
+    if not free.any():
+        return True
+    pull = residual if qp.total is None else residual - np.median(residual[free])
+    slack = 1e-3 * qp.scale
+    here = qp.lower < qp.upper
+    leave = here & (
+        ((states == AT_LOWER) & (pull > slack)) | ((states == AT_UPPER) & (pull < -slack))
+    )
+    return bool(np.count_nonzero(leave) <= _FEW * np.count_nonzero(free))
 
 
 def _states(qp: BoxQP, beta: Array) -> IntArray:

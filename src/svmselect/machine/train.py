@@ -103,13 +103,14 @@ def _train_hinge(
             beta, b, _, _ = newton(K, y, fraction * cost, rule, fit_intercept, beta, b)
         return beta
 
-    states, beta0 = (None, None) if start is None else _warm(start, y, C, weights, loss)
-    s = solve_box(qp, states, beta0, None if loss == "hinge" else by_newton)
+    sets = None if start is None else _sets(start, y, weights, loss)
+    beta0, stretch = (None, 1.0) if start is None else (start.beta, C / start.C)
+    s = solve_box(qp, sets, beta0, None if loss == "hinge" else by_newton, stretch)
     # the residual is y - (K + ridge) beta
     f = y - s.residual - ridge * s.beta + s.offset
     at_bound = np.flatnonzero((s.beta == np.where(y > 0, upper, lower)) & (cost > 0))
     inside = np.flatnonzero((s.states == FREE) | (s.states == PARKED))
-    sets = (inside, at_bound, np.flatnonzero(s.states == PARKED), s.ends)
+    found = (inside, at_bound, np.flatnonzero(s.states == PARKED), s.ends)
     beta, b = s.beta, s.offset
     if loss == "hinge" and not len(at_bound):
         # A hard margin: at large C a margin of 1 - 1e-16 costs more than the whole norm, so the
@@ -120,11 +121,11 @@ def _train_hinge(
         short = float(np.max(1.0 - y[inside] * f[inside], initial=0.0))
         up = 1.0 + min(noise, 1e-10) + 2.0 * min(short, 1e-10)
         beta, b, f = np.clip(beta * up, lower, upper), b * up, f * up
-    return describe(K, y, weights, C, loss, fit_intercept, beta, b, f, *sets, s.status)
+    return describe(K, y, weights, C, loss, fit_intercept, beta, b, f, *found, s.status)
 
 
-def _warm(start: Solution, y: Array, C: float, weights: Array, loss: str) -> tuple[IntArray, Array]:
-    """Active sets and values to start from; what start did not train on is judged by its margin."""
+def _sets(start: Solution, y: Array, weights: Array, loss: str) -> IntArray:
+    """Active sets to start from; what start did not train on is judged by its margin."""
     full = AT_UPPER if loss == "hinge" else FREE
     side = np.where(y > 0, full, -full)  # of a support vector at its bound
     states = np.where(y > 0, AT_LOWER, AT_UPPER)
@@ -133,4 +134,4 @@ def _warm(start: Solution, y: Array, C: float, weights: Array, loss: str) -> tup
     new = (start.weights == 0) & (weights > 0)
     states[new & (y * start.decision < 1)] = side[new & (y * start.decision < 1)]
     states[weights == 0] = ABSENT
-    return states.astype(np.int8), start.beta * (C / start.C)
+    return states.astype(np.int8)
