@@ -15,6 +15,8 @@ import pytest
 
 from svmselect import score, select
 from svmselect.criteria import get_criterion
+from svmselect.criteria.alignment import Alignment
+from svmselect.criteria.base import Context, Verdict
 from svmselect.datasets.toys import half_relevant
 from svmselect.kernels import RBF, Constant, Linear, Polynomial
 from svmselect.machine import solve
@@ -264,8 +266,18 @@ def test_limits_give_the_best_so_far_and_say_so() -> None:
     hurried = select(X, Y, "likelihood", "grid", "rbf", max_time=0.05)
     assert hurried.status.name == "time"
     assert 0 < len(hurried.trace) < 100
-    with pytest.raises(ValueError, match="no evaluation gave a finite value"):
-        select(X, Y, max_time=0.0)
+    at_once = select(X, Y, max_time=0.0)  # one evaluation there is always
+    assert at_once.status.name == "time"
+    assert len(at_once.trace) == 1
+
+
+def test_where_no_value_is_finite_the_error_says_what_to_do() -> None:
+    class Nowhere(Alignment):
+        def evaluate(self, context: Context, gradient: bool) -> Verdict:
+            return Verdict(-np.inf)
+
+    with pytest.raises(ValueError, match=r"no evaluation gave a finite value .*; standardise the"):
+        select(X, Y, Nowhere(), "grid", "rbf", budget=4)
 
 
 def test_early_stopping_is_reported() -> None:

@@ -182,7 +182,11 @@ def _chosen(plan: Plan, session: Session, header: Mapping[str, Any], path: Any) 
     candidates = tuple(selection for selection in made if selection is not None)
     if not candidates:
         reasons = dict.fromkeys(str(o.status) for end in ends for o in end.outcomes)
-        raise ValueError(f"no evaluation gave a finite value ({'; '.join(reasons)})")
+        raise ValueError(
+            f"no evaluation gave a finite value ({'; '.join(reasons)}); standardise the inputs, "
+            "give another start, or bounds that keep C and the kernel where the machine can be "
+            "trained"
+        )
     best = min(candidates, key=lambda selection: selection.details["rank"])
     cut_short = best.status.name in ("budget", "time", "callback", "interrupted")
     for message in best.messages:

@@ -105,8 +105,8 @@ class Session:
 
     @property
     def time_left(self) -> float | None:
-        """Seconds until ``max_time``, None if there is no limit."""
-        if self.max_time is None:
+        """Seconds until ``max_time``; None if there is no limit, or nothing to show for it yet."""
+        if self.max_time is None or self.best is None:
             return None
         return max(0.0, self.max_time - (time.monotonic() - self.began))
 
