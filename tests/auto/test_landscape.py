@@ -240,3 +240,19 @@ def test_equal_rows_are_merged() -> None:
         merged.held_out(a, [pair])[0], apart.held_out(b, [pair])[0], atol=1e-5
     )
     np.testing.assert_allclose(a.gradient, b.gradient, atol=1e-3)
+
+
+@pytest.mark.parametrize("scale", [[0.5], [0.2, 0.5, 0.8]])
+def test_threads_see_the_same(scale: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("svmselect.auto.landscape._MANY", 0)
+    X, y = problem()
+    found = []
+    for threads in (1, 3):
+        landscape = Landscape.of(X, [whole(y)], threads=threads)
+        first = landscape.read(0.0, np.array(scale))
+        found.append(landscape.read(0.3, np.array(scale) + 0.1, first))
+    one, several = found
+    assert one.loss == several.loss
+    assert one.gradient is not None
+    assert several.gradient is not None
+    assert (one.gradient == several.gradient).all()

@@ -110,17 +110,19 @@ def choose(
     random_state: int | np.random.Generator | None = 0,
     callback: Callable[[Evaluation], object] | None = None,
     start: Choice | None = None,
+    threads: int = 1,
 ) -> Choice:
     """Choose for standardised inputs X and one or more two-class problems that share the choice.
 
     ``ard``: "auto" lets the data decide, "yes" skips the comparison with one common scale, "no"
     keeps to it. ``callback`` sees every evaluation and stops the search by returning True; it and
-    ``max_time`` (seconds) end with the best so far. ``start`` replaces the coarse path.
+    ``max_time`` (seconds) end with the best so far. ``start`` replaces the coarse path. ``threads``
+    train folds side by side, to the same result.
     """
     began = time.perf_counter()
     deadline = None if max_time is None else began + max_time
     with one_thread():
-        survey = _Survey(Landscape.of(X, pairs, loss), deadline, callback)
+        survey = _Survey(Landscape.of(X, pairs, loss, threads=threads), deadline, callback)
         unit = median_distance(X, random_state)
         prior = Prior(float(np.log(unit)))
         box = np.array([_LOG_C, (np.log(unit / 50.0), np.log(unit * 50.0))])

@@ -8,8 +8,10 @@ optimum in any number of length scales.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from scipy.special import expit
@@ -21,6 +23,10 @@ from svmselect.machine.forward import decision_jacobian
 from svmselect.machine.train import train
 from svmselect.probability import sigmoid_likelihood
 from svmselect.types import Array, IntArray
+
+T = TypeVar("T")
+
+_MANY = 1000  # rows of a pair, from which on threads gain more than they cost
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,13 +139,24 @@ class Landscape:
     squares: Array  # squared distances between the rows
     folds: Sequence[Folds]
     loss: str = "hinge"
+    threads: int = 1
 
     @classmethod
     def of(
-        cls, X: Array, pairs: Sequence[Pair], loss: str = "hinge", most: int | None = None
+        cls,
+        X: Array,
+        pairs: Sequence[Pair],
+        loss: str = "hinge",
+        most: int | None = None,
+        threads: int = 1,
     ) -> Landscape:
-        """The landscape of these pairs, on ``most`` folds of the first round or on all rounds."""
-        return cls(X, squared_distances(X), [Folds.of(pair, X, most) for pair in pairs], loss)
+        """The landscape of these pairs, on ``most`` folds of the first round or on all rounds.
+
+        ``threads`` look at folds side by side, where these are large enough to gain by it; what
+        they see does not depend on their number.
+        """
+        folds = [Folds.of(pair, X, most) for pair in pairs]
+        return cls(X, squared_distances(X), folds, loss, threads)
 
     def on(self, pairs: Sequence[Pair], most: int) -> Landscape:
         """The same on ``most`` folds only."""
@@ -179,7 +196,7 @@ class Landscape:
         gradient, hessian = np.zeros(p), np.zeros((p, p))
         for i, folds in enumerate(self.folds):
             K_pair = folds.part(K)
-            known = None if start is None else start.solutions[i]
+            known = () if start is None else start.solutions[i]
             trained = self._train(K_pair, folds, C, known)
             f = np.concatenate(
                 [s.decision[rows] for rows, s in zip(folds.held, trained, strict=True)]
@@ -227,34 +244,45 @@ class Landscape:
         self, folds: Folds, K: Array, trained: Sequence[Solution], log_scale: Array
     ) -> Array:
         """Of the held-out decisions of a pair whose Gram matrix is K, fold after fold."""
-        parts = []
+        X, common = self.X[folds.rows], None
         if len(log_scale) == 1:  # (dK/dlog l) beta = (K s / l^2) beta, s the squared distances
             slope = K * folds.part(self.squares)
             slope *= np.exp(-2.0 * log_scale[0])
-            tangents = slope @ np.column_stack([s.beta for s in trained])
-            for j, (rows, s) in enumerate(zip(folds.held, trained, strict=True)):
-                system = ActiveSystem.of(K, s)
-                parts.append(decision_jacobian(system, rows, tangents[:, j : j + 1]))
-            return np.concatenate(parts)
-        X = self.X[folds.rows]
-        for rows, s in zip(folds.held, trained, strict=True):
+            common = slope @ np.column_stack([s.beta for s in trained])
+
+        def of_fold(j: int) -> Array:
+            rows, s = folds.held[j], trained[j]
             system = ActiveSystem.of(K, s)
-            tangent = np.zeros((len(K), len(log_scale)))
+            if common is not None:
+                return decision_jacobian(system, rows, common[:, j : j + 1])
             at = np.unique(np.concatenate([system.free, rows, np.array(s.ends, dtype=np.intp)]))
+            tangent = np.zeros((len(K), len(log_scale)))
             tangent[at] = rbf_tangent(X, K, s.beta, log_scale, at)
-            parts.append(decision_jacobian(system, rows, tangent))
-        return np.concatenate(parts)
+            return decision_jacobian(system, rows, tangent)
+
+        return np.concatenate(self._side_by_side(of_fold, range(len(trained)), len(K)))
 
     def _train(
-        self, K: Array, folds: Folds, C: float, known: tuple[Solution, ...] | None
+        self, K: Array, folds: Folds, C: float, known: Sequence[Solution]
     ) -> tuple[Solution, ...]:
-        trained: list[Solution] = []
-        for j, weights in enumerate(folds.train):
-            start = trained[-1] if trained else None
-            if known is not None and j < len(known):
-                start = known[j]
-            trained.append(train(K, folds.y, C, self.loss, True, weights, start))
-        return tuple(trained)
+        """A machine a fold, warm from what is known or from the first of them."""
+
+        def of_fold(j: int, other: Solution | None) -> Solution:
+            start = known[j] if j < len(known) else other
+            return train(K, folds.y, C, self.loss, True, folds.train[j], start)
+
+        every = range(len(folds.train))
+        if known:
+            return tuple(self._side_by_side(lambda j: of_fold(j, known[0]), every, len(K)))
+        first = of_fold(0, None)
+        return first, *self._side_by_side(lambda j: of_fold(j, first), every[1:], len(K))
+
+    def _side_by_side(self, task: Callable[[int], T], items: Sequence[int], rows: int) -> list[T]:
+        """Do the same to each; on threads, where most of the work is done outside of Python."""
+        if self.threads == 1 or rows < _MANY:
+            return [task(item) for item in items]
+        with ThreadPoolExecutor(self.threads) as pool:
+            return list(pool.map(task, items))
 
 
 def rbf_tangent(X: Array, K: Array, beta: Array, log_scale: Array, at: IntArray) -> Array:

@@ -127,6 +127,7 @@ def choose_large(
     random_state: int | np.random.Generator | None = 0,
     callback: Callable[[Evaluation], object] | None = None,
     start: Choice | None = None,
+    threads: int = 1,
     limit: int = 2000,
     subsets: int = 3,
     exact: int = EXACT,
@@ -145,7 +146,7 @@ def choose_large(
     listener = Listener(callback)
     consensus = choose_on_subsets(
         X, pairs, loss=loss, ard=ard, limit=limit, subsets=subsets, rng=rng, listener=listener,
-        seconds=None if max_time is None else 0.6 * max_time, start=start,
+        seconds=None if max_time is None else 0.6 * max_time, start=start, threads=threads,
     )  # fmt: skip
     sizes = [landmark_count(len(pair.rows), landmarks, budget) for pair in pairs]
     m = min(size for size, _ in sizes)

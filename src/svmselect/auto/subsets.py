@@ -60,6 +60,7 @@ def choose_on_subsets(
     rng: np.random.Generator,
     listener: Listener,
     start: Choice | None = None,
+    threads: int = 1,
 ) -> Consensus:
     """Choose on subsets of ``limit`` rows, one after another; the later start from the first.
 
@@ -84,6 +85,7 @@ def choose_on_subsets(
                 random_state=int(rng.integers(2**31)),
                 callback=listener,
                 start=choices[0] if choices else start,
+                threads=threads,
             )
         )
         shares.append(float(np.mean([part.share for part in parts])))

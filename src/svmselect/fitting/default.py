@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
 
 from svmselect.auto import Choice, Pair, choose
 from svmselect.auto.large import Large, choose_large
@@ -55,6 +56,7 @@ def by_default(
     options: dict[str, Any] = {"loss": loss, "ard": ard, "random_state": limits.seed}
     if not separate:
         options |= {"max_time": limits.max_time, "callback": limits.report}
+        options["threads"] = effective_n_jobs(limits.n_jobs)
         begin = None if start is None else _start(*start)
         found = [_strategy(problem.X, pairs, {**options, "start": begin})]
         chosen = _gathered(pairs, found, [""])
@@ -82,8 +84,6 @@ def _each(
     problem: Problem, pairs: Sequence[Pair], options: dict[str, Any], limits: Limits
 ) -> list[Large]:
     """Every pair for itself, spread over joblib's workers."""
-    from joblib import Parallel, delayed
-
     tasks = (delayed(single_threaded)(_alone, problem.X, pair, options) for pair in pairs)
     found = []
     for one in Parallel(limits.n_jobs, return_as="generator")(tasks):
