@@ -121,6 +121,17 @@ def test_an_edge_is_named() -> None:
     assert any("rbf.length_scale = 0.8" in message for message in found.messages)
 
 
+def test_an_input_without_influence_is_no_edge() -> None:
+    rng = np.random.default_rng(3)
+    inputs = rng.normal(size=(80, 3))
+    labels = np.where(np.sin(2.0 * inputs[:, 0]) + 0.4 * rng.normal(size=80) > 0, 1, -1)
+    bounds = {"rbf.length_scale": (0.01, 4.0), "C": (1e-3, 1e3)}
+    found = select(inputs, labels, "likelihood", "lbfgs", RBF([1.0] * 3), bounds=bounds)
+    (message,) = [m for m in found.messages if m.startswith("without influence")]
+    assert "rbf.length_scale[0]" not in message
+    assert "rbf.length_scale[1] = 4" in message
+
+
 def test_several_starts_and_their_optima() -> None:
     found = select(X, Y, "likelihood", "irprop", ARD, n_starts=4, random_state=0)
     assert len(found.outcomes) == 4

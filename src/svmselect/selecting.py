@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ from svmselect.search.run import Job, Outcome, Progress, Session, run
 from svmselect.selected import Selection
 from svmselect.starts import make_space, make_starts
 from svmselect.trace import Trace, provenance, sorted_records
-from svmselect.types import Array
+from svmselect.types import Array, IntArray
 
 EDGE = "the result lies"
 
@@ -228,8 +228,7 @@ def conclude(plan: Plan, form: Form, end: _End, trace: Trace, session: Session) 
     messages += [s for s in dict.fromkeys(str(o.status) for o in end.outcomes) if s not in messages]
     if not solution.status.ok:
         messages.append(f"the final machine is {solution.status}")
-    edge = _on_edge(winner, form.space.names)
-    messages += [edge] if edge else []
+    messages += _on_edge(winner, form.space.names)
     return Selection(
         C=float(np.exp(record.point[0])),
         kernel=form.kernel.at(record.point[1:]),
@@ -271,23 +270,36 @@ def _rank(outcome: Outcome, early: bool) -> tuple[float, float]:
     return error, outcome.best.loss
 
 
-def _on_edge(outcome: Outcome, names: tuple[str, ...]) -> str:
-    """A sentence about parameters that ended on the edge of the search box."""
+def _on_edge(outcome: Outcome, names: tuple[str, ...]) -> list[str]:
+    """Sentences about parameters that ended on the edge of the search box.
+
+    One of several length scales at its upper edge is no accident: that input does not matter.
+    """
     assert outcome.best is not None
     (low, high), x = outcome.edges, outcome.best.point
     open_ = high > low
-    parts = []
-    for word, hit in (
-        ("lower", open_ & (x <= low + 1e-6 * (high - low))),
-        ("upper", open_ & (x >= high - 1e-6 * (high - low))),
-    ):
-        where = [
-            f"{names[i].removeprefix('log ')} = {np.exp(x[i]):.4g}" for i in np.flatnonzero(hit)
-        ]
-        if where:
-            shown = ", ".join(where[:5]) + (", ..." if len(where) > 5 else "")
-            parts.append(f"on the {word} edge of the search box: {shown}")
-    return f"{EDGE} {'; '.join(parts)}; widen `bounds` or look again" if parts else ""
+    lower = open_ & (x <= low + 1e-6 * (high - low))
+    upper = open_ & (x >= high - 1e-6 * (high - low))
+    idle: list[int] = []
+    for group in vectors(names):
+        beyond = [k for k in group if upper[k]]
+        if "length_scale" in names[group[0]] and len(beyond) < len(group):
+            idle += beyond
+    upper[idle] = False
+
+    def listed(where: Sequence[int] | IntArray) -> str:
+        shown = [f"{names[k].removeprefix('log ')} = {np.exp(x[k]):.4g}" for k in where[:5]]
+        return ", ".join(shown) + (", ..." if len(where) > 5 else "")
+
+    parts = [
+        f"on the {word} edge of the search box: {listed(np.flatnonzero(hit))}"
+        for word, hit in (("lower", lower), ("upper", upper))
+        if hit.any()
+    ]
+    said = [f"{EDGE} {'; '.join(parts)}; widen `bounds` or look again"] if parts else []
+    if idle:
+        said.append(f"without influence, at the upper edge of the search box: {listed(idle)}")
+    return said
 
 
 def _seed(random_state: Any, checkpoint: Any) -> int:

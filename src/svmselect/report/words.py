@@ -107,6 +107,7 @@ _COURSE = (
     "log-likelihood of held-out rows",
     "probabilities from",
     "trained on",
+    "without influence",
 )
 
 
