@@ -27,6 +27,17 @@ WIDE = 10.0
 """Prior variance of an intercept, in units of the kernel's mean diagonal."""
 
 
+def check_rows(problem: Problem) -> None:
+    """Refuse, before any work, more rows than a posterior can have."""
+    if len(problem) > MOST:
+        words = "use probability='sigmoid' or 'auto', or fit to fewer rows"
+        raise ValueError(f"{_too_many(problem)}; {words}")
+
+
+def _too_many(problem: Problem) -> str:
+    return f"the posterior takes at most {MOST} rows, and there are {len(problem)}"
+
+
 def by_posterior(
     problem: Problem, pairs: Sequence[Pair], chosen: Chosen, model: Model, insist: bool
 ) -> Chosen:
@@ -35,10 +46,8 @@ def by_posterior(
     Better: the higher mean log-likelihood of held-out rows, unless ``insist``. O(n^3) a fold.
     """
     if len(problem) > MOST:
-        words = f"the posterior takes at most {MOST} rows, and there are {len(problem)}"
-        if insist:
-            raise ValueError(f"{words}; use probability='sigmoid', or fit to fewer rows")
-        return replace(chosen, messages=(*chosen.messages, f"{words}: the sigmoid serves"))
+        note = f"{_too_many(problem)}: the sigmoid serves"
+        return replace(chosen, messages=(*chosen.messages, note))
     with one_thread():
         found = [_run(problem, pair, chosen.setting, p, model) for p, pair in enumerate(pairs)]
         held = _held_out(problem, pairs, chosen.setting, found, model)

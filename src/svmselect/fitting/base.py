@@ -22,7 +22,7 @@ from sklearn.utils.validation import (
 )
 
 from svmselect.criteria import available, get_criterion
-from svmselect.fitting.averaging import by_posterior
+from svmselect.fitting.averaging import by_posterior, check_rows
 from svmselect.fitting.callbacks import CallbackSupportMixin, Reporter, Watch, with_callbacks
 from svmselect.fitting.chosen import Chosen, fitted_machines
 from svmselect.fitting.criterion import Wish, by_criterion
@@ -95,6 +95,8 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
     def _choose(
         self, problem: Problem, loss: str, limits: Limits, begin: tuple[float, float] | None
     ) -> Chosen:
+        if self.probability == "posterior":
+            check_rows(problem)
         pairs = problem.pairs()
         separate = self.multi_class == "ovo-separate" and len(pairs) > 1
         scorer = as_scorer(self.scoring)
