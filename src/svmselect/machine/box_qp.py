@@ -209,7 +209,7 @@ def _nearly_right(qp: BoxQP, states: IntArray, residual: Array) -> bool:
     free = states == FREE
     if not free.any():
         return True
-    pull = residual if qp.total is None else residual - np.median(residual[free])
+    pull = residual if qp.total is None else residual - residual[free].mean()
     slack = 1e-3 * qp.scale
     here = qp.lower < qp.upper
     leave = here & (

@@ -103,8 +103,12 @@ def _train_hinge(
             beta, b, _, _ = newton(K, y, fraction * cost, rule, fit_intercept, beta, b)
         return beta
 
-    sets = None if start is None else _sets(start, y, weights, loss)
-    beta0, stretch = (None, 1.0) if start is None else (start.beta, C / start.C)
+    sets, beta0, stretch = None, None, 1.0
+    if start is not None:
+        beta0, stretch = start.beta, C / start.C
+        exchanged = np.count_nonzero(weights != start.weights)
+        if 0.5 <= stretch <= 2.0 and exchanged <= 0.02 * len(y) + 1:
+            sets = _sets(start, y, weights, loss)
     s = solve_box(qp, sets, beta0, None if loss == "hinge" else by_newton, stretch)
     # the residual is y - (K + ridge) beta
     f = y - s.residual - ridge * s.beta + s.offset
@@ -131,7 +135,7 @@ def _sets(start: Solution, y: Array, weights: Array, loss: str) -> IntArray:
     states = np.where(y > 0, AT_LOWER, AT_UPPER)
     states[start.bound] = side[start.bound]
     states[start.free] = FREE
-    new = (start.weights == 0) & (weights > 0)
-    states[new & (y * start.decision < 1)] = side[new & (y * start.decision < 1)]
+    new = (start.weights == 0) & (weights > 0) & (y * start.decision < 1)
+    states[new] = side[new]
     states[weights == 0] = ABSENT
     return states.astype(np.int8)
