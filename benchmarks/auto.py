@@ -295,7 +295,7 @@ def plot(table: Path, rows: int, methods: list[str], file: Path) -> None:
 
     rivals = [m for m in methods if m != "AutoSVC"]
     figure, axes = plt.subplots(
-        2, -(-len(rivals) // 2), figsize=(2.6 * -(-len(rivals) // 2), 5.6), layout="constrained",
+        2, -(-len(rivals) // 2), figsize=(2.6 * -(-len(rivals) // 2), 6.2), layout="constrained",
         squeeze=False,
     )  # fmt: skip
     for ax in axes.flat[len(rivals) :]:
@@ -309,6 +309,8 @@ def plot(table: Path, rows: int, methods: list[str], file: Path) -> None:
         ax.plot(ends, ends, color="0.6", lw=0.8, zorder=0)
         ax.set(xscale="log", yscale="log", xlim=ends, ylim=ends, title=rival, aspect="equal")
         ax.set_xlabel("AutoSVC, error %")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("the other's error %")
     axes[0, 0].legend(frameon=False, fontsize=7)
     figure.savefig(file, dpi=150)
 
