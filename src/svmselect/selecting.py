@@ -228,7 +228,8 @@ def conclude(plan: Plan, form: Form, end: _End, trace: Trace, session: Session) 
     messages += [s for s in dict.fromkeys(str(o.status) for o in end.outcomes) if s not in messages]
     if not solution.status.ok:
         messages.append(f"the final machine is {solution.status}")
-    messages += _on_edge(winner, form.space.names)
+    if session.halted is None:
+        messages += _on_edge(winner, form.space.names)
     return Selection(
         C=float(np.exp(record.point[0])),
         kernel=form.kernel.at(record.point[1:]),

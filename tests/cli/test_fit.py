@@ -44,8 +44,8 @@ def interrupting(at: int) -> Callable[[Bar], None]:
 
 def test_no_time_at_all(here: Here, table: Path) -> None:
     options = ("-c", "evidence-ep", "--ard", "yes", "--max-time", "0.000001s")
-    refused(here("fit", "clients.csv", "-t", "churn", *options), "give the search more time")
-    assert fit(here, "clients.csv", "-t", "churn", *options[-2:])["error"]["value"] < 0.6
+    for asked in (options, options[-2:]):  # something there is always
+        assert fit(here, "clients.csv", "-t", "churn", *asked)["error"]["value"] < 0.6
 
 
 def _rows(table: Path) -> tuple[np.ndarray, np.ndarray]:

@@ -6,10 +6,10 @@
    vague prior; first on one round of folds, then on all rounds.
 3. At the isotropic optimum a quadratic model predicts what separate length scales would gain at
    each spread tau, after paying for their freedom (Kwok's third level, applied to the
-   hyperparameters). If nothing, the isotropic kernel stays, at the price of one reading. If
-   something, Gauss-Newton descends at that tau, and tau is judged again where it ends; likewise
-   from a narrow kernel, if two of the folds say that this leads to a better place. The sigmoid is
-   then tempered: so many scales promise more than they keep.
+   hyperparameters). If clearly nothing, the isotropic kernel stays, at the price of one reading; if
+   it is near, some steps tell. If something, Gauss-Newton descends at that tau, and tau is judged
+   again where it ends; likewise from a narrow kernel, if two of the folds say that this leads to a
+   better place. The sigmoid is then tempered: so many scales promise more than they keep.
 
 C is chosen for machines trained on part of the rows; the final machine sees all of them and gets C
 times that share, so that the penalty per point stays what it was. At small C, where most support
@@ -34,6 +34,7 @@ from svmselect.types import Array, Evaluation
 _WIDTHS = (2.0 ** np.arange(-1.0, -3.5, -1.0), 2.0 ** np.arange(0.0, 2.5))  # median distances
 _PENALTIES = 2.0 ** np.arange(-3.0, 12.5, 2.5)
 _TAUS = (0.125, 0.25, 0.5, 1.0)  # on log l; on log gamma twice that
+_MIDDLE = 2
 _LOG_C = (np.log(1e-4), np.log(1e6))
 _COARSE_FOLDS = 2
 _GAIN = 0.02  # in log-likelihood: a step that gains less is the last
@@ -211,6 +212,11 @@ def _part_scales(
     judged: list[tuple[float, Prior, Reading]] = []
     if expected_level_three(here, tried) <= common - _WORTH or insist:
         judged += _descents(survey, here, tried, priors, wide)
+    elif expected_level_three(here, priors[_MIDDLE]) <= common + _WORTH:
+        # so near the model's word is not enough: what a few steps bring is often much more
+        at = _ahead(survey, here, priors[_MIDDLE], common - _WORTH, wide)
+        if at is not None:
+            judged += _descents(survey, at, priors[_MIDDLE], priors, wide)
     elsewhere = _elsewhere(rough, isotropic, prior, priors[-1], wide)
     if elsewhere is not None and survey.keep_going():
         here = survey.read(elsewhere.log_C, elsewhere.log_scale, elsewhere, True)
@@ -258,15 +264,21 @@ def _elsewhere(
     if d < 3 or not rough.keep_going():
         return None
     there = rough.read(isotropic.log_C, isotropic.log_scale, isotropic, False)
-    enough = prior.height(there) - _WORTH
-
-    def hopeless(at: Reading, gained: float) -> bool:
-        return expected_level_three(at, loose) - 3.0 * gained > enough
-
     narrow = np.full(d, prior.middle + np.log(_NARROW))
     at = rough.read(0.0, np.clip(narrow, *wide[1]), None, True)
-    at = descend(rough.read, at, loose, wide, 0.5, 8, rough.keep_going, hopeless)
-    return at if level_three(at, loose) < enough else None
+    return _ahead(rough, at, loose, prior.height(there) - _WORTH, wide)
+
+
+def _ahead(
+    survey: _Survey, at: Reading, prior: Prior, enough: float, wide: Array
+) -> Reading | None:
+    """Where some steps lead, if the marginal likelihood is better than enough there."""
+
+    def hopeless(at: Reading, gained: float) -> bool:
+        return expected_level_three(at, prior) - 3.0 * gained > enough
+
+    at = descend(survey.read, at, prior, wide, 0.5, 8, survey.keep_going, hopeless)
+    return at if level_three(at, prior) < enough else None
 
 
 def _edges(best: Reading, box: Array) -> list[str]:

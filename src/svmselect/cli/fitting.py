@@ -166,7 +166,7 @@ def _chosen(wanted: Wanted, model: Any, rows: Rows, output: Output, notes: list[
         watch = Watch(watcher, None if default else path, start)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            _fit(model, rows, watch)
+            model._fit(rows.X, rows.y, None, None, watch)
     told = set(model._story["messages"])
     for warning in dict.fromkeys(str(one.message) for one in caught):
         if warning not in told:
@@ -175,18 +175,6 @@ def _chosen(wanted: Wanted, model: Any, rows: Rows, output: Output, notes: list[
     if default:
         trace.complete(model)
     return stopper.asked
-
-
-def _fit(model: Any, rows: Rows, watch: Watch) -> None:
-    try:
-        model._fit(rows.X, rows.y, None, None, watch)
-    except ValueError as error:
-        if model.max_time is None or "no evaluation gave" not in str(error):
-            raise
-        raise ValueError(
-            f"nothing was evaluated within {model.max_time:g} s; give the search more time by "
-            "--max-time"
-        ) from None
 
 
 def _grid(wanted: Wanted, rows: Rows, output: Output) -> Any:
