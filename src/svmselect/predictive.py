@@ -37,8 +37,12 @@ def latent_at(ep: EP, cross: ArrayLike, diagonal: ArrayLike) -> tuple[Array, Arr
             f"between them and the {len(ep.y)} training points, (m, {len(ep.y)}), and its (m,) "
             "diagonal"
         )
-    near = k[:, ep.support]
-    return k @ ep.dual, np.maximum(d - np.einsum("ij,ij->i", near @ ep.inner, near), 0.0)
+    return k @ ep.dual, latent_variance(k[:, ep.support], d, ep.inner)
+
+
+def latent_variance(near: Array, diagonal: Array, inner: Array) -> Array:
+    """k(x, x) - k' inner k, k the kernel's values with the rows that ``inner`` is over."""
+    return np.asarray(np.maximum(diagonal - np.einsum("ij,ij->i", near @ inner, near), 0.0))
 
 
 def class_probability(

@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from svmselect.fitting.machines import blockwise, class_probabilities
 from svmselect.kernels import Kernel
-from svmselect.predictive import log_odds
+from svmselect.predictive import latent_variance, log_odds
 from svmselect.types import Array, IntArray
 
 
@@ -39,10 +39,8 @@ class Gaussian:
     def log_odds(self, kernel: Kernel, vectors: Array, X: Array, model: Model) -> Array:
         """For the later class of the pair."""
         cross = kernel(X, vectors[self.rows]) + self.offset
-        variance = kernel.diag(X) + self.offset
-        variance -= np.einsum("ij,ij->i", cross @ self.inner, cross)
-        mean = cross @ self.dual
-        return log_odds(mean, np.maximum(variance, 0.0), self.C, model.loss, model.normalised)
+        variance = latent_variance(cross, kernel.diag(X) + self.offset, self.inner)
+        return log_odds(cross @ self.dual, variance, self.C, model.loss, model.normalised)
 
 
 @dataclass(frozen=True, eq=False)

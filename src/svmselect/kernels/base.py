@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from ..data import check_matrix
 from .combine import ProductBlock, SumBlock
-from .tiles import Array, Block, Tiled, mirror, tiles
+from .tiles import Array, Block, Tiled, assemble, tiles
 
 
 class Kernel(ABC):
@@ -87,16 +87,7 @@ class Kernel(ABC):
         n, m = len(A), len(A if B is None else B)
         K = np.empty((n, m)) if out is None else _receiver(out, (n, m))
         with np.errstate(over="ignore", under="ignore"):
-            block = self.block(A, B)
-            for rows, cols in tiles(n, m, B is None):
-                tile = np.empty((rows.stop - rows.start, cols.stop - cols.start))
-                block.fill(rows, cols, tile)
-                if B is None and rows == cols:
-                    # A matrix product need not round (i, j) and (j, i) alike.
-                    mirror(tile)
-                elif B is None:
-                    K[cols, rows] = tile.T
-                K[rows, cols] = tile
+            assemble(self.block(A, B).fill, K, symmetric=B is None)
             if B is None:
                 np.fill_diagonal(K, self._diag(A))
         return K

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -59,6 +59,20 @@ def mirror(tile: Array) -> None:
     """Copy the upper triangle of a square tile onto the lower."""
     n = len(tile)
     np.copyto(tile, tile.T, where=_BELOW[:n, :n])
+
+
+def assemble(fill: Callable[[slice, slice, Array], object], out: Array, symmetric: bool) -> None:
+    """Fill a matrix tile by tile; of a symmetric one half, and copy that onto the other."""
+    n, m = out.shape
+    for rows, cols in tiles(n, m, symmetric):
+        tile = np.empty((rows.stop - rows.start, cols.stop - cols.start))
+        fill(rows, cols, tile)
+        if symmetric and rows == cols:
+            # A matrix product need not round (i, j) and (j, i) alike.
+            mirror(tile)
+        elif symmetric:
+            out[cols, rows] = tile.T
+        out[rows, cols] = tile
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,17 +161,8 @@ class Distances:
 
 def squared_distances(X: Array) -> Array:
     """|x_i - x_j|^2 of all pairs of rows, exactly symmetric. O(n^2 d)."""
-    n = len(X)
-    D = np.empty((n, n))
-    distances = Distances.of(X, None, np.ones(()))
-    for rows, cols in tiles(n, n, True):
-        tile = np.empty((rows.stop - rows.start, cols.stop - cols.start))
-        distances.fill(rows, cols, tile)
-        if rows == cols:
-            mirror(tile)
-        else:
-            D[cols, rows] = tile.T
-        D[rows, cols] = tile
+    D = np.empty((len(X), len(X)))
+    assemble(Distances.of(X, None, np.ones(())).fill, D, symmetric=True)
     return D
 
 
