@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
 
+from svmselect import probability
 from svmselect.probability import fit_sigmoid, sigmoid_likelihood, sigmoid_probability
 
 
@@ -42,6 +46,114 @@ def test_platts_targets() -> None:
     expected, value = by_optimiser(f, t, w)
     np.testing.assert_allclose(fit_sigmoid(f, y, w, targets="platt"), expected, rtol=1e-6)
     assert sigmoid_likelihood(f, y, w, "platt").value == pytest.approx(value, rel=1e-12)
+
+
+SHAPES = {
+    "overlapping": lambda y, rng: y + rng.normal(size=len(y)),
+    "barely apart": lambda y, rng: y * rng.uniform(0.0, 1.0, len(y)),
+    "clean": lambda y, rng: y + 0.05 * rng.normal(size=len(y)),
+    "far apart": lambda y, rng: y + 1e-6 * rng.normal(size=len(y)),
+    "one on the wrong side": lambda y, rng: y * np.append(-1.0, 1.0 + rng.random(len(y) - 1)),
+    "nothing to see": lambda y, rng: rng.normal(size=len(y)),
+    "the wrong way": lambda y, rng: rng.normal(size=len(y)) - 2.0 * y,
+    "wild": lambda y, rng: y + rng.standard_t(2, len(y)),
+    "constant": lambda y, rng: np.full(len(y), 0.7),
+    "two values": lambda y, rng: y * rng.choice([1.0, 1.0, -1.0], len(y)),
+    "three values": lambda y, rng: y * rng.choice([1.0, 1.0, 0.0, -1.0], len(y)),
+}
+
+
+def could_gain(f, y, w, slope, offset, targets, bound=1e3, one_sided=False) -> float:
+    """A bound, by duality, on what another sigmoid gains over this one, in log-likelihood a point.
+
+    log(1 + e^v) >= p v + H(p) for every p, H the entropy. With the fitted p, the loss of any
+    (a, c) is at least the mean entropy plus a e_1 + c e_0, e the residuals of the two moments.
+    """
+    f, w = f.astype(np.longdouble), w.astype(np.longdouble)
+    up, down = w[y > 0].sum(), w[y < 0].sum()
+    ends = (1.0, 0.0) if targets == "labels" else ((up + 1) / (up + 2), 1 / (down + 2))
+    t, w = np.where(y > 0, *ends), w / w.sum()
+    mean = w @ f
+    scale = np.sqrt(w @ (f - mean) ** 2)  # a long double does not underflow here
+    u = (f - mean) / scale if scale > 1e-12 * np.abs(f).max() else 0 * f
+    v = -(slope * f + offset)
+    with np.errstate(over="ignore"):
+        p, q = 1 / (1 + np.exp(-v)), 1 / (1 + np.exp(v))
+    loss = w @ (np.logaddexp(0, v) - t * v)
+    entropy = w @ (np.logaddexp(0, v) - p * v)
+    e_0, e_1 = w @ ((1 - t) * p - t * q), (w * ((1 - t) * p - t * q)) @ u
+    down_to = min(0.0, bound * e_1) if one_sided else -bound * abs(e_1)
+    furthest = bound * np.abs(u).max() + 50 - np.log(w.min())  # no best c is further from zero
+    return float(loss - (entropy + down_to - furthest * abs(e_0)))
+
+
+@pytest.mark.parametrize("targets", ["labels", "platt"])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("n", [2, 3, 10, 100, 226, 1000, 100_000])
+def test_no_sigmoid_is_better(shape: str, n: int, targets: str) -> None:
+    rng = np.random.default_rng(n)
+    for rarest in (0.5, 0.1, 1e-3):
+        y = np.where(np.arange(n) < max(1, int(rarest * n)), 1.0, -1.0)
+        f = SHAPES[shape](y, rng)
+        for w in (np.ones(n), 10.0 ** rng.uniform(-3, 3, n)):
+            for factor in (1.0, 1e-6, 1e6) if n < 100_000 else (1e6,):
+                for one_sided in (False, True) if n < 100_000 else (False,):
+                    fit = sigmoid_likelihood(factor * f, y, w, targets, one_sided=one_sided)
+                    found = (factor * f, y, w, fit.slope, fit.offset, targets)
+                    assert could_gain(*found, one_sided=one_sided) < 1e-8
+                    assert not (one_sided and fit.slope > 0)
+
+
+def test_the_bound_would_tell() -> None:
+    f, y, w = sample()
+    slope, offset = fit_sigmoid(f, y, w)
+    assert could_gain(f, y, w, slope, offset, "labels") < 1e-9
+    best = sigmoid_likelihood(f, y, w).value
+    for other in ((0.9 * slope, offset), (slope, offset + 0.1), (0.0, offset)):
+        v = -(other[0] * f + other[1])
+        value = -float(w @ np.logaddexp(0, -y * v)) / w.sum()
+        assert could_gain(f, y, w, *other, "labels") >= best - value > 1e-4
+
+
+@given(
+    data=st.lists(
+        st.tuples(
+            st.floats(-1e3, 1e3).filter(lambda f: f == 0 or abs(f) > 1e-280),
+            st.booleans(),
+            st.sampled_from([1e-3, 0.5, 1.0, 30.0, 1e3]),
+        ),
+        min_size=2,
+        max_size=40,
+    ),
+    targets=st.sampled_from(["labels", "platt"]),
+)
+def test_no_sigmoid_is_better_for_whatever_values(data, targets) -> None:
+    f, up, w = (np.array(column) for column in zip(*data, strict=True))
+    y = np.where(up, 1.0, -1.0)
+    assume(len(set(y)) == 2)
+    fit = sigmoid_likelihood(f, y, w, targets)
+    assert could_gain(f, y, w, fit.slope, fit.offset, targets) < 1e-8
+    rate = float(w @ np.where(y > 0, 1.0, 0.0)) / w.sum()
+    if targets == "labels":  # never worse than a sigmoid that looks at nothing
+        assert fit.value >= rate * np.log(rate) + (1 - rate) * np.log1p(-rate) - 1e-12
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_two_clean_classes_are_told_apart(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    y = np.repeat([-1.0, 1.0], 113)
+    fit = sigmoid_likelihood(y + 0.05 * rng.normal(size=226), y, np.ones(226), "platt")
+    # the value of targets 114/115 and 1/115, met by every row
+    entropy = -(114 * np.log(114 / 115) + np.log(1 / 115)) / 115
+    assert -1.02 * entropy < fit.value < -entropy
+    assert fit.slope < -4.0
+
+
+def test_a_fit_that_does_not_converge_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    f, y, w = sample()
+    monkeypatch.setattr(probability, "_maximum", lambda *_: (0.1, 0.0))
+    with pytest.warns(ConvergenceWarning, match="not at its maximum"):
+        fit_sigmoid(f, y, w)
 
 
 def test_weights_are_copies() -> None:

@@ -11,10 +11,12 @@ ask for, and the maximum stays a continuous, differentiable function of f.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import brentq
 from scipy.special import expit, log_expit
 
 from svmselect.types import Array
@@ -23,7 +25,12 @@ MAX_SLOPE = 1e3
 TARGETS = ("labels", "platt")
 
 _STEPS = 200
+_NEWTON_STEPS = 30
+_SMALL = 1e-2  # a step of v that Newton's method need not be watched at
+_NO_CURVATURE = 1e-250
+_TOLERANCE = 1e-6  # of the gap, per row
 _FLAT = 1e-12  # f that varies by less than this, relative to its size, is a constant
+_TINY = 1e-290  # so is this: a slope of its inverse is no number
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,13 +38,14 @@ class SigmoidFit:
     """The fitted sigmoid; ``value`` is the mean log-likelihood, ``gradient`` its slope in each f.
 
     By the envelope theorem the gradient needs no derivative of the parameters: they are at their
-    maximum.
+    maximum, up to ``gap``, which bounds what any other sigmoid could gain.
     """
 
     slope: float
     offset: float
     value: float
     gradient: Array
+    gap: float
 
 
 def fit_sigmoid(
@@ -85,26 +93,31 @@ def sigmoid_likelihood(
     share = weights / total
     t = sigmoid_targets(y, weights, targets)
     mean = float(share @ f)
-    scale = float(np.sqrt(share @ (f - mean) ** 2))
-    if scale <= _FLAT * float(np.abs(f).max()):
+    away = f - mean
+    furthest = max(float(np.abs(away).max()), _TINY)
+    scale = furthest * float(np.sqrt(share @ (away / furthest) ** 2))
+    if scale <= max(_FLAT * float(np.abs(f).max()), _TINY):
         # f says nothing: the share of each class, which no small change of f improves to first
         # order in a direction that could be told from rounding
         rate = float(share @ t)
         value = rate * np.log(rate) + (1.0 - rate) * np.log1p(-rate)
-        return SigmoidFit(0.0, float(-np.log(rate / (1.0 - rate))), value, np.zeros_like(f))
-    u = (f - mean) / scale
+        return SigmoidFit(0.0, float(-np.log(rate / (1.0 - rate))), value, np.zeros_like(f), 0.0)
+    u = away / scale
     a, c = _maximum(u, t, share, max_slope)
+    gap = _gap(a, c, u, t, share, max_slope)
+    if gap > _TOLERANCE:
+        _warn(gap)
     if one_sided and a < 0.0:
         # f points the wrong way, as held-out decisions do where there is nothing to learn (a class
         # that is held out more is trained on less): it says nothing then
         rate = float(share @ t)
         a, c = 0.0, float(np.log(rate / (1.0 - rate)))
     v = a * u + c
-    value = float(share @ (t * log_expit(v) + (1.0 - t) * log_expit(-v)))
+    value = -_loss(v, t, share)
     # d value/du, then through mean and scale, which matters only where |a| is at its bound
-    pull = share * (t - expit(v)) * a
+    pull = share * _surplus(v, t) * a
     gradient = (pull - share * (pull.sum() + u * (pull @ u))) / scale
-    return SigmoidFit(-a / scale, a * mean / scale - c, value, gradient)
+    return SigmoidFit(-a / scale, a * mean / scale - c, value, gradient, gap)
 
 
 def sigmoid_targets(y: Array, weights: Array, targets: str) -> Array:
@@ -124,54 +137,125 @@ def _maximum(u: Array, t: Array, share: Array, bound: float) -> tuple[float, flo
             return bound, _best_offset(bound, u, t, share)
         if u[up].max() <= u[down].min():
             return -bound, _best_offset(-bound, u, t, share)
-    a, c = _newton(u, t, share)
-    if abs(a) <= bound:
-        return a, c
-    a = float(np.clip(a, -bound, bound))
-    return a, _best_offset(a, u, t, share)
+    found = _newton(u, t, share, bound)
+    return _bracketed(u, t, share, bound) if found is None else found
 
 
-def _newton(u: Array, t: Array, share: Array) -> tuple[float, float]:
-    """Newton's method with step halving for a logistic regression on u and a constant."""
-    rate = float(share @ t)
-    # u has variance one; two normal classes of one width would have this sigmoid
-    up, down = float((share * t) @ u) / rate, float((share * (1.0 - t)) @ u) / (1.0 - rate)
-    a = (up - down) / max(1.0 - rate * (1.0 - rate) * (up - down) ** 2, 0.05)
-    c = float(np.log(rate / (1.0 - rate))) - 0.5 * a * (up + down)
+def _newton(u: Array, t: Array, share: Array, bound: float) -> tuple[float, float] | None:
+    """Newton's method on both parameters; None where it leaves |a| <= bound or is too slow.
+
+    The third derivative of log expit is at most the second, so a step that moves no v by more
+    than m changes the curvature by at most a factor e^m: small steps need no line search, and a
+    step of log(1 + m)/m of Newton's always leads uphill (Sun & Tran-Dinh 2019, theorem 2).
+    """
+    a, c = _first_guess(u, t, share)
     v = a * u + c
     value = _loss(v, t, share)
-    for _ in range(_STEPS):
+    for _ in range(_NEWTON_STEPS):
         q = expit(v)
-        r, h = share * (t - q), share * q * (1.0 - q)
+        r, h = share * _surplus(v, t), share * q * (1.0 - q)
         mass = float(h.sum())
-        if not mass > 1e-280:
-            break
+        if not mass > _NO_CURVATURE:
+            return None
         # centred where the curvature is, the Hessian is diagonal
         middle = float(h @ u) / mass
         away = u - middle
         spread = float(h @ (away * away))
-        if not spread > 1e-280:
-            break
-        g_a, g_c = float(r @ away), float(r.sum())
-        d_a = g_a / spread
-        d_c = g_c / mass - d_a * middle
-        gain = d_a * g_a + g_c * g_c / mass
-        step = 1.0
+        if not spread > _NO_CURVATURE:
+            return None
+        d_a = float(r @ away) / spread
+        d_c = float(r.sum()) / mass - d_a * middle
+        d_v = d_a * u + d_c
+        most = float(np.abs(d_v).max())
+        if most <= _SMALL:  # quadratic convergence from here on
+            a, c, v = a + d_a, c + d_c, v + d_v
+            if abs(a) > bound:
+                return None
+            if most <= _SMALL**4:
+                return a, c
+            value = _loss(v, t, share)
+            continue
+        step, sure = 1.0, float(np.log1p(most)) / most
         while True:
-            new = (a + step * d_a) * u + (c + step * d_c)
+            new = v + step * d_v
             after = _loss(new, t, share)
-            # below that the comparison sees only rounding, and Newton's step is best anyway
-            if after <= value - 1e-4 * step * gain or gain < 1e-13 * value or step < 1e-8:
+            if after < value:
                 break
-            step *= 0.5
+            if step == sure:
+                return None  # by theory only rounding can bring us here
+            step = max(0.25 * step, sure)
         a, c, v, value = a + step * d_a, c + step * d_c, new, after
-        if gain <= 1e-22 * value:
-            break
-    return a, c
+        if abs(a) > bound:
+            return None
+    return None
+
+
+def _first_guess(u: Array, t: Array, share: Array) -> tuple[float, float]:
+    """What two normal classes of one width would have, or two classes without any width."""
+    rate = float(share @ t)
+    # u has variance one
+    up, down = float((share * t) @ u) / rate, float((share * (1.0 - t)) @ u) / (1.0 - rate)
+    apart = up - down
+    within = 1.0 - rate * (1.0 - rate) * apart**2
+    a = apart / max(within, 0.1 * apart**2, 1e-3)
+    return a, float(np.log(rate / (1.0 - rate))) - 0.5 * a * (up + down)
+
+
+def _bracketed(u: Array, t: Array, share: Array, bound: float) -> tuple[float, float]:
+    """The best (a, c) by halving an interval of a, the best c found for each: slow and sure.
+
+    The derivative of the profile in a falls with a, so its sign says on which side the best is.
+    """
+    offsets: dict[float, float] = {}
+
+    def uphill(a: float) -> float:
+        offsets[a] = _best_offset(a, u, t, share)
+        # centred, for the offset is at its best up to rounding only
+        r = share * _surplus(a * u + offsets[a], t)
+        return float(r @ u) - float(r.sum()) * float(share @ u)
+
+    for end in (bound, -bound):
+        if uphill(end) * end >= 0.0:
+            return end, offsets[end]
+    a = float(brentq(uphill, -bound, bound, xtol=1e-14 * bound, rtol=1e-14, maxiter=_STEPS))
+    return a, _best_offset(a, u, t, share)
+
+
+def _gap(a: float, c: float, u: Array, t: Array, share: Array, bound: float) -> float:
+    """A bound on what another (a, c) could gain, by duality.
+
+    log(1 + e^v) is the largest p v + H(p) over p, H the entropy. With p as fitted, the loss of any
+    other (a', c') is at least this one's plus (a' - a) e_1 + (c' - c) e_0, where e are the
+    residuals of the two moments, and |a'| and |c'| have bounds.
+    """
+    residual = -share * _surplus(a * u + c, t)
+    e_0, e_1 = float(residual.sum()), float(residual @ u)
+    return bound * abs(e_1) + a * e_1 + _reach(bound, u, share) * abs(e_0) + c * e_0
+
+
+def _reach(a: float, u: Array, share: Array) -> float:
+    """No best offset for this a, or one nearer to zero, is further from zero."""
+    return abs(a) * float(np.abs(u).max()) + 50.0 - float(np.log(share.min()))
+
+
+def _warn(gap: float) -> None:
+    from sklearn.exceptions import ConvergenceWarning
+
+    warnings.warn(
+        f"the sigmoid of the probabilities is not at its maximum: another may gain up to {gap:.2g} "
+        "in log-likelihood a row; decision values with a few extreme outliers do this",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
+
+
+def _surplus(v: Array, t: Array) -> Array:
+    """t - expit(v), without cancellation."""
+    return np.asarray(t * expit(-v) - (1.0 - t) * expit(v))
 
 
 def _loss(v: Array, t: Array, share: Array) -> float:
-    return float(share @ (np.logaddexp(0.0, v) - t * v))
+    return -float(share @ (t * log_expit(v) + (1.0 - t) * log_expit(-v)))
 
 
 def _best_offset(a: float, u: Array, t: Array, share: Array) -> float:
@@ -181,7 +265,7 @@ def _best_offset(a: float, u: Array, t: Array, share: Array) -> float:
     """
     with np.errstate(divide="ignore"):
         log_up, log_down = np.log(share * t), np.log(share * (1.0 - t))
-    reach = abs(a) * float(np.abs(u).max()) + 50.0 - float(np.log(share.min()))
+    reach = _reach(a, u, share)
     low, high, c = -reach, reach, 0.0
     for _ in range(_STEPS):
         v = a * u + c

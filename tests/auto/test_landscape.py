@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -256,3 +258,39 @@ def test_threads_see_the_same(scale: list[float], monkeypatch: pytest.MonkeyPatc
     assert one.gradient is not None
     assert several.gradient is not None
     assert (one.gradient == several.gradient).all()
+
+
+@pytest.mark.parametrize("classes", [2, 7])
+@pytest.mark.parametrize("noise", [0.0, 0.4])
+def test_continuous_along_random_lines(classes: int, noise: float) -> None:
+    """Between neighbours on a line the height changes as its slope says, and never by a jump."""
+    rng = np.random.default_rng(classes)
+    label = np.repeat(np.arange(classes), 113)
+    corners = (
+        10.0 * rng.normal(size=(classes, 3)) if classes > 2 else np.outer([0.0, 5.0], np.ones(4))
+    )
+    X = corners[label] + rng.normal(size=(len(label), corners.shape[1]))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    label = np.where(rng.random(len(label)) < noise, rng.integers(classes, size=len(label)), label)
+    tests = stratified_folds(label, 4, 0)
+    pairs = []
+    for i, j in combinations(range(classes), 2):
+        rows = np.flatnonzero((label == i) | (label == j))
+        place = np.full(len(label), -1)
+        place[rows] = np.arange(len(rows))
+        held = tuple(place[test][place[test] >= 0] for test in tests)
+        y = np.where(label[rows] == j, 1.0, -1.0)
+        pairs.append(Pair(rows, y, np.ones(len(rows)), held))
+    landscape = Landscape.of(X, pairs)
+    h = 2e-2
+    for line in range(10 if classes == 2 else 2):
+        middle = np.concatenate(
+            [rng.uniform(-1, 6, 1), rng.uniform(-2, 2, 1 if line % 2 else X.shape[1])]
+        )
+        away = rng.normal(size=len(middle))
+        at = [middle + h * k * away / np.linalg.norm(away) for k in range(-20, 21)]
+        readings = [landscape.read(float(point[0]), point[1:]) for point in at]
+        values = np.array([reading.loss for reading in readings]) / landscape.total
+        slopes = np.array([reading.gradient @ away for reading in readings])
+        steepest = np.abs(slopes).max() / np.linalg.norm(away) / landscape.total
+        assert np.abs(np.diff(values)).max() <= 2.0 * h * steepest + 1e-3
