@@ -23,7 +23,7 @@ from svmselect.criteria import available, get_criterion
 from svmselect.criteria.base import FREE, PENALISED, Criterion
 from svmselect.data import Dataset
 from svmselect.kernels import RBF, Constant, Kernel
-from svmselect.objective import Objective
+from svmselect.selection.objective import Objective
 
 N, C, PATIENCE = 400, 1.0, 1.5  # points, penalty, seconds a row
 LOSSES = ("hinge", "squared_hinge", "logistic")

@@ -38,7 +38,6 @@ from svmselect.criteria.evidence_hmc import EvidenceHMC
 from svmselect.data import Dataset
 from svmselect.kernels import RBF, Constant, Kernel
 from svmselect.machine import solve
-from svmselect.objective import Objective
 from svmselect.posterior import expectation_propagation
 from svmselect.posterior.backend import get_backend
 from svmselect.posterior.diagnostics import bulk_ess
@@ -48,6 +47,7 @@ from svmselect.posterior.hmc_paper import paper_hmc
 from svmselect.posterior.importance import annealed_importance, importance_sampling
 from svmselect.posterior.noise import get_noise
 from svmselect.posterior.tuning import settled, tune
+from svmselect.selection.objective import Objective
 
 # Gold & Sollich 2003, Table 1, "Evid grad": seconds per optimisation step
 PUBLISHED = {"crabs": 137, "pima": 1805, "wdbc": 9352, "twonorm": 7779, "ringnorm": 10665}

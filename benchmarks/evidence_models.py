@@ -23,7 +23,7 @@ from svmselect import select
 from svmselect.kernels import RBF, Constant
 from svmselect.machine import solve
 from svmselect.posterior import expectation_propagation
-from svmselect.predictive import latent_at, predict_probability
+from svmselect.posterior.predictive import latent_at, predict_probability
 
 
 def split(folder: Path, name: str, seed: int, rows: int) -> tuple[np.ndarray, ...]:

@@ -21,7 +21,7 @@ from svmselect.datasets.toys import BAYES_ERROR, half_relevant
 from svmselect.kernels import RBF
 from svmselect.priors import Hierarchical
 from svmselect.search import get_search
-from svmselect.selected import Selection
+from svmselect.selection.result import Selection
 
 ROOT = Path(__file__).parents[1]
 Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]

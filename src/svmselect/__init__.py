@@ -15,11 +15,11 @@ _LAZY = {
     "AutoSVC": "svmselect.estimators",
     "criteria": "svmselect.criteria",
     "kernels": "svmselect.kernels",
-    "load": "svmselect.persist",
+    "load": "svmselect.estimators.persist",
     "machine": "svmselect.machine",
     "plots": "svmselect.plots",
     "report": "svmselect.report",
-    "save": "svmselect.persist",
+    "save": "svmselect.estimators.persist",
     "score": "svmselect.selection",
     "select": "svmselect.selection",
 }

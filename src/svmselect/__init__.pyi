@@ -5,8 +5,8 @@ from svmselect import plots as plots
 from svmselect import report as report
 from svmselect.estimators import AutoKLR as AutoKLR
 from svmselect.estimators import AutoSVC as AutoSVC
-from svmselect.persist import load as load
-from svmselect.persist import save as save
+from svmselect.estimators.persist import load as load
+from svmselect.estimators.persist import save as save
 from svmselect.selection import score as score
 from svmselect.selection import select as select
 

@@ -7,8 +7,8 @@ import pytest
 
 from svmselect.auto import primal
 from svmselect.auto.primal import CORNERS, RoundedHinge, fit_linear
-from svmselect.losses import get_loss
 from svmselect.machine import solve
+from svmselect.machine.losses import get_loss
 from svmselect.types import Array
 
 

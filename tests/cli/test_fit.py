@@ -17,8 +17,8 @@ from cli.running import ENVIRONMENT, Here, clients, refused
 from svmselect import AutoSVC, load
 from svmselect.cli.prepare import Question, prepare, split, subset
 from svmselect.cli.progress import Bar
+from svmselect.search.trace import Trace
 from svmselect.tables import TableModel
-from svmselect.trace import Trace
 
 QUICK = ("--no-report", "--json")
 

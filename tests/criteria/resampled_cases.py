@@ -10,7 +10,7 @@ from svmselect.criteria import get_criterion
 from svmselect.data import Dataset
 from svmselect.kernels import RBF, Constant, Kernel
 from svmselect.machine import solve
-from svmselect.objective import Objective
+from svmselect.selection.objective import Objective
 
 MACHINES = [
     (loss, intercept)

@@ -13,8 +13,8 @@ from svmselect.criteria import get_criterion
 from svmselect.criteria.evidence_ep import distinct
 from svmselect.data import Dataset
 from svmselect.kernels import RBF, Constant
-from svmselect.objective import Objective
 from svmselect.posterior import expectation_propagation
+from svmselect.selection.objective import Objective
 
 KERNEL = Constant(2.0) * RBF([1.0, 2.0]) + Constant(0.2)
 

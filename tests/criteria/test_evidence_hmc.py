@@ -11,10 +11,10 @@ from posterior.panels import exact, slope
 from svmselect import score
 from svmselect.criteria.evidence_hmc import EvidenceHMC
 from svmselect.data import Dataset
-from svmselect.kappa import log_kappa
 from svmselect.kernels import RBF, Constant
-from svmselect.objective import Objective
 from svmselect.posterior import expectation_propagation
+from svmselect.posterior.kappa import log_kappa
+from svmselect.selection.objective import Objective
 from svmselect.types import Score
 
 KERNEL = Constant(2.0) * RBF([1.2, 1.6]) + Constant(0.3)

@@ -12,10 +12,10 @@ from scipy.stats import norm
 from criteria.machine_cases import KK_COSTS, assert_gradient, two_classes, unit_columns
 from svmselect import score
 from svmselect.criteria.laplace import Laplace
-from svmselect.kappa import log_kappa
 from svmselect.kernels import RBF, Constant
-from svmselect.losses import get_loss
 from svmselect.machine import solve
+from svmselect.machine.losses import get_loss
+from svmselect.posterior.kappa import log_kappa
 from svmselect.testing.problems import problem
 
 COMPOSED = Constant(1.6) * RBF([0.9, 1.4]) + Constant(0.3)

@@ -9,9 +9,9 @@ from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.svm import SVC
 
 from svmselect import AutoKLR, AutoSVC
-from svmselect.fitting.chosen import Setting, hold_out
-from svmselect.fitting.machines import class_probabilities
-from svmselect.fitting.problem import Problem
+from svmselect.estimators.chosen import Setting, hold_out
+from svmselect.estimators.machines import class_probabilities
+from svmselect.estimators.problem import Problem
 from svmselect.kernels import RBF
 from svmselect.machine import solve
 

@@ -8,11 +8,11 @@ from sklearn.datasets import make_classification, make_moons
 from sklearn.model_selection import StratifiedKFold
 
 from svmselect import AutoKLR, AutoSVC, load, report, save
-from svmselect.fitting import averaging
+from svmselect.estimators import averaging
 from svmselect.kernels import Constant
 from svmselect.plots.data.refit import Refit
 from svmselect.posterior import expectation_propagation
-from svmselect.predictive import predict_probability
+from svmselect.posterior.predictive import predict_probability
 
 X2, y2 = make_moons(60, noise=0.3, random_state=0)
 X3, y3 = make_classification(

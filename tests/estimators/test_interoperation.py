@@ -21,7 +21,7 @@ from sklearn.utils import get_tags
 import svmselect
 from svmselect import AutoKLR, AutoSVC
 from svmselect.criteria import get_criterion
-from svmselect.fitting import base
+from svmselect.estimators import base
 from svmselect.kernels import RBF, Constant, Linear, Matern, Polynomial
 
 X, y = make_classification(60, 4, n_informative=2, n_redundant=0, shuffle=False, random_state=0)

@@ -5,8 +5,8 @@ import pytest
 from scipy.special import expit
 from sklearn.svm import SVC
 
-from svmselect.fitting import machines as module
-from svmselect.fitting.machines import Machines, from_dual_coef, to_dual_coef, upright
+from svmselect.estimators import machines as module
+from svmselect.estimators.machines import Machines, from_dual_coef, to_dual_coef, upright
 from svmselect.kernels import RBF
 
 

@@ -6,7 +6,7 @@ from sklearn.datasets import make_classification
 
 from svmselect import AutoSVC
 from svmselect.auto import large
-from svmselect.fitting import default, finalists
+from svmselect.estimators import default, finalists
 from svmselect.machine import solve
 
 X, y = make_classification(260, 3, n_informative=2, n_redundant=0, random_state=0)

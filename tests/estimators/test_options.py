@@ -16,8 +16,8 @@ from sklearn.model_selection import (
 
 from svmselect import AutoKLR, AutoSVC, select
 from svmselect.criteria import get_criterion
-from svmselect.fitting.finalists import HeldOutModel
-from svmselect.fitting.problem import Problem
+from svmselect.estimators.finalists import HeldOutModel
+from svmselect.estimators.problem import Problem
 from svmselect.kernels import RBF, Constant, Linear, Matern, Product, Sum
 from svmselect.priors import Gaussian
 

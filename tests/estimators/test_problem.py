@@ -5,7 +5,7 @@ import pytest
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedKFold
 from sklearn.utils.class_weight import compute_class_weight
 
-from svmselect.fitting.problem import Problem, class_factors
+from svmselect.estimators.problem import Problem, class_factors
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 3))

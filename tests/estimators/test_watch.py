@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from svmselect import AutoSVC
-from svmselect.fitting.callbacks import Watch
-from svmselect.trace import Trace
+from svmselect.estimators.callbacks import Watch
+from svmselect.search.trace import Trace
 from svmselect.types import Evaluation
 
 

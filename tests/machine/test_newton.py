@@ -7,9 +7,9 @@ import pytest
 
 from machine.problems import cloud, regimes
 from svmselect.kernels import RBF
-from svmselect.losses import get_loss
 from svmselect.machine import newton as module
 from svmselect.machine import solve
+from svmselect.machine.losses import get_loss
 from svmselect.machine.newton import newton
 
 X, Y = cloud(40, seed=40)

@@ -10,9 +10,9 @@ from sklearn.metrics import brier_score_loss, log_loss
 
 from plots.conftest import three_classes, two_classes
 from svmselect import AutoSVC, score, select
-from svmselect.fitting.chosen import HeldOut
-from svmselect.fitting.machines import train_pair
-from svmselect.fitting.options import is_default
+from svmselect.estimators.chosen import HeldOut
+from svmselect.estimators.machines import train_pair
+from svmselect.estimators.options import is_default
 from svmselect.kernels import RBF, Constant
 from svmselect.plots.data import boundary, scales
 from svmselect.plots.data.axes import others, projected, width_label, width_of

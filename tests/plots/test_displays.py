@@ -13,7 +13,7 @@ from matplotlib import pyplot
 
 from svmselect import plots
 from svmselect.plots.data.boundary import of_estimator
-from svmselect.trace import Trace
+from svmselect.search.trace import Trace
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from svmselect.kappa import log_kappa
-from svmselect.losses import get_loss
+from svmselect.machine.losses import get_loss
+from svmselect.posterior.kappa import log_kappa
 
 
 @dataclass(frozen=True)

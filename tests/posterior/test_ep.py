@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from posterior.panels import exact
-from svmselect.kappa import log_kappa
 from svmselect.posterior import EP, expectation_propagation
 from svmselect.posterior.backend import get_backend
 from svmselect.posterior.factors import get_sites
+from svmselect.posterior.kappa import log_kappa
 from svmselect.posterior.latent import DensePrior, FactoredPrior
 
 MODELS = [(loss, norm) for loss in ("hinge", "squared_hinge", "logistic") for norm in (False, True)]

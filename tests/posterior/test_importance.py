@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from posterior.panels import exact
-from svmselect.kappa import log_kappa
 from svmselect.kernels import RBF, Constant
 from svmselect.posterior import expectation_propagation
 from svmselect.posterior.backend import get_backend
@@ -19,6 +18,7 @@ from svmselect.posterior.importance import (
     importance_sampling,
     log_evidence,
 )
+from svmselect.posterior.kappa import log_kappa
 from svmselect.posterior.noise import get_noise
 from svmselect.posterior.tuning import tune
 

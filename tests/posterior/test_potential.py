@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from svmselect.losses import LOSSES, get_loss
+from svmselect.machine.losses import LOSSES, get_loss
 from svmselect.posterior.backend import get_backend
 from svmselect.posterior.potential import Potential
 

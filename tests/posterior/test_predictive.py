@@ -12,9 +12,9 @@ from scipy.integrate import quad
 
 from posterior.panels import exact
 from svmselect.kernels import RBF, Constant
-from svmselect.losses import get_loss
+from svmselect.machine.losses import get_loss
 from svmselect.posterior import expectation_propagation
-from svmselect.predictive import (
+from svmselect.posterior.predictive import (
     class_probability,
     latent_at,
     moderated_output,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from svmselect.losses import get_loss
+from svmselect.machine.losses import get_loss
 from svmselect.posterior.factors import get_sites
 from svmselect.posterior.half_normal import half_normal
 

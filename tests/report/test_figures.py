@@ -17,7 +17,7 @@ from svmselect.report.figures.landscape import landscape_figure, slice_figures
 from svmselect.report.figures.trace import MOST, places_figure, trace_figure, value_range
 from svmselect.report.optima import ends, hills, other_optima
 from svmselect.report.record import ErrorEstimate, Rate
-from svmselect.trace import Record, Trace
+from svmselect.search.trace import Record, Trace
 from svmselect.types import Evaluation
 
 NAMES = ("log C", "rbf.length_scale")

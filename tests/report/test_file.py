@@ -13,7 +13,7 @@ from report.conftest import problem
 from svmselect import AutoSVC, report, select
 from svmselect.report import Report, Rival, render
 from svmselect.report.codec import decode, encode
-from svmselect.trace import Trace
+from svmselect.search.trace import Trace
 from svmselect.types import Array
 
 

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from search.remembers import Fails, Remembers
-from svmselect.checkpoint import Journal
 from svmselect.parallel import Serial, pool
 from svmselect.search import get_search
 from svmselect.search.base import Search
+from svmselect.search.checkpoint import Journal
 from svmselect.search.run import CHAIN, Job, Outcome, Progress, Session, run
+from svmselect.search.trace import Record, Trace, provenance
 from svmselect.testing.searches import FUNCTIONS, TestFunction
-from svmselect.trace import Record, Trace, provenance
 from svmselect.types import Array, Evaluation
 
 HEADER = provenance(0, "data", ("x0", "x1", "x2"), {})

@@ -15,7 +15,7 @@ import numpy as np
 from svmselect.auto.landscape import Pair
 from svmselect.auto.primal import Features
 from svmselect.kernels import Kernel
-from svmselect.nystrom import Nystrom
+from svmselect.kernels.nystrom import Nystrom
 from svmselect.types import Array, IntArray
 
 _BLOCK = 2**21  # kernel values at a time: 16 MiB

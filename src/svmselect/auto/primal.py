@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from svmselect.losses import Loss, get_loss
+from svmselect.machine.losses import Loss, get_loss
 from svmselect.types import OK, Array, Status
 
 Features = NDArray[np.floating[Any]]  # double or single precision

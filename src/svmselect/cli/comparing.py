@@ -108,7 +108,7 @@ def _entry(
     by: str,
     output: Output,
 ) -> tuple[Entry, bool]:
-    from svmselect.fitting.callbacks import Watch
+    from svmselect.estimators.callbacks import Watch
 
     began = time.perf_counter()
     steps = expected_evaluations(model, len(rows[1]))

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from svmselect.data import data_hash
-from svmselect.fitting.default import coordinates
-from svmselect.trace import Record, provenance, read_lines, to_line
+from svmselect.estimators.default import coordinates
+from svmselect.search.trace import Record, provenance, read_lines, to_line
 from svmselect.types import Evaluation
 
 _FOLD_SHARE = 0.8  # of the rows that a machine of five folds is trained on

@@ -25,8 +25,8 @@ from svmselect.cli.model import (
 from svmselect.cli.outcome import Outcome, Tested
 from svmselect.cli.prepare import Prepared, Question, prepare, prepare_test, split, subset
 from svmselect.cli.progress import Bar, Stopper, Watcher
-from svmselect.fitting.callbacks import Watch
-from svmselect.persist import save
+from svmselect.estimators.callbacks import Watch
+from svmselect.estimators.persist import save
 from svmselect.types import Array, Evaluation
 
 INTERRUPTED = 130

@@ -53,7 +53,7 @@ def estimator(
 
 def by_default(model: Any) -> bool:
     """Whether the default strategy decides, which takes any number of rows."""
-    from svmselect.fitting.options import is_default
+    from svmselect.estimators.options import is_default
 
     return is_default(model)
 

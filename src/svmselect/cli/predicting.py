@@ -72,7 +72,7 @@ def carry_out(
 
 def load_table_model(path: Path, source: Source | None = None) -> TableModel:
     """A model that reads tables; one saved from Python gets the columns by name or position."""
-    from svmselect.persist import load
+    from svmselect.estimators.persist import load
 
     if not path.exists():
         raise ValueError(f"there is no file {path}; svmselect fit writes one, model.skops")

@@ -12,7 +12,6 @@ import numpy as np
 
 from svmselect.criteria.base import PENALISED, Context, Criterion, Verdict, every
 from svmselect.criteria.sampled import Chains, Past, Sampled, Source, Weighted, sample
-from svmselect.kappa import log_kappa
 from svmselect.kernels import Kernel
 from svmselect.posterior.averages import Gatherer
 from svmselect.posterior.backend import get_backend
@@ -21,6 +20,7 @@ from svmselect.posterior.frame import Frame
 from svmselect.posterior.hmc import Stepper
 from svmselect.posterior.hmc_paper import paper_hmc
 from svmselect.posterior.importance import Evidence, annealed_importance, log_evidence
+from svmselect.posterior.kappa import log_kappa
 from svmselect.posterior.noise import get_noise
 from svmselect.posterior.tuning import settled, tune
 from svmselect.types import OK, Sensitivity, Status

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from svmselect.losses import get_loss
+from svmselect.machine.losses import get_loss
 
 
 def gckl(p: ArrayLike, decision: ArrayLike, loss: str = "hinge") -> float:

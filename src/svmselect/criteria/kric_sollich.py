@@ -18,7 +18,7 @@ from svmselect.criteria.laplace_algebra import (
     moving,
 )
 from svmselect.data import Seed
-from svmselect.kappa import log_kappa
+from svmselect.posterior.kappa import log_kappa
 from svmselect.types import Array
 
 

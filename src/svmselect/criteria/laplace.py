@@ -9,9 +9,9 @@ import numpy as np
 
 from svmselect.criteria.base import PENALISED, Context, Criterion, Verdict, every
 from svmselect.criteria.laplace_algebra import judged, log_determinant
-from svmselect.kappa import log_kappa
 from svmselect.kernels import Kernel
-from svmselect.losses import get_loss
+from svmselect.machine.losses import get_loss
+from svmselect.posterior.kappa import log_kappa
 from svmselect.types import Array, IntArray, Sensitivity, Status
 
 

@@ -20,8 +20,8 @@ from scipy.linalg import lapack
 from scipy.special import expit
 
 from svmselect.data import Seed
+from svmselect.kernels.nystrom import Nystrom, choose_landmarks
 from svmselect.machine import Solution
-from svmselect.nystrom import Nystrom, choose_landmarks
 from svmselect.types import Array, IntArray, Sensitivity, Status
 
 _EPS = float(np.finfo(float).eps)

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from svmselect.datasets import load, standardised
-from svmselect.ensemble import of_optima
 from svmselect.experiments.frame.paper import Task
 from svmselect.experiments.frame.quiet import quiet
 from svmselect.kernels import RBF, Constant, Kernel
 from svmselect.machine import solve
 from svmselect.search.gradient_ascent import GradientAscent
 from svmselect.search.random_walk import RandomWalk
-from svmselect.selected import Selection
 from svmselect.selection import score, select
+from svmselect.selection.ensemble import of_optima
+from svmselect.selection.result import Selection
 from svmselect.types import Array, IntArray
 
 WALKS = {

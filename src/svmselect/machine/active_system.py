@@ -16,8 +16,8 @@ from functools import cached_property
 
 import numpy as np
 
-from svmselect.losses import get_loss
 from svmselect.machine.bordered import Bordered
+from svmselect.machine.losses import get_loss
 from svmselect.machine.reference import independent_rows
 from svmselect.machine.solution import Solution
 from svmselect.types import Array, IntArray, Sensitivity

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmselect.losses import Loss
 from svmselect.machine.bordered import Bordered
+from svmselect.machine.losses import Loss
 from svmselect.types import OK, Array, IntArray, Status
 
 System = tuple[IntArray, Array, Bordered]  # the points with a curvature, their ridge, the factor

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from svmselect.losses import get_loss
 from svmselect.machine.active_system import ActiveSystem
 from svmselect.machine.bordered import Bordered
+from svmselect.machine.losses import get_loss
 from svmselect.machine.solution import Solution
 from svmselect.types import Array, BoolArray, IntArray
 

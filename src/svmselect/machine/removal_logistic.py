@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmselect.losses import Logistic
 from svmselect.machine.active_system import ActiveSystem
+from svmselect.machine.losses import Logistic
 from svmselect.machine.solution import Solution
 from svmselect.types import Array, IntArray
 

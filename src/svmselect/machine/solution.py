@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmselect.losses import get_loss
+from svmselect.machine.losses import get_loss
 from svmselect.types import OK, Array, IntArray, Status
 
 _EPS = float(np.finfo(float).eps)

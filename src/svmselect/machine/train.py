@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from svmselect.losses import get_loss
 from svmselect.machine.box_qp import BoxQP, solve_box
 from svmselect.machine.check import check_gram, check_penalty, check_signs, check_weights
+from svmselect.machine.losses import get_loss
 from svmselect.machine.newton import newton
 from svmselect.machine.reference import ABSENT, AT_LOWER, AT_UPPER, FREE, PARKED
 from svmselect.machine.solution import Solution, describe

@@ -9,7 +9,7 @@ import numpy as np
 from svmselect.plots.canvas import CYCLE, QUIET, axes_of, tidy, words
 from svmselect.plots.data.refit import criterion_of
 from svmselect.plots.data.trace import TraceData, trace_data
-from svmselect.trace import Trace
+from svmselect.search.trace import Trace
 
 
 class TraceDisplay:

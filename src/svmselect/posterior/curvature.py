@@ -17,12 +17,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmselect.kappa import log_kappa
 from svmselect.kernels import Kernel
 from svmselect.posterior.approximation import EP
 from svmselect.posterior.backend import get_backend
 from svmselect.posterior.factors import get_sites, log_concave
 from svmselect.posterior.fixed_point import Equations, Linearised, State
+from svmselect.posterior.kappa import log_kappa
 from svmselect.posterior.latent import DensePrior
 from svmselect.types import Array
 

@@ -23,14 +23,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from svmselect.kappa import log_kappa
-from svmselect.losses import get_loss
 from svmselect.machine.check import check_gram, check_signs, check_weights
+from svmselect.machine.losses import get_loss
 from svmselect.posterior.approximation import EP, LowRank, Start
 from svmselect.posterior.backend import get_backend
 from svmselect.posterior.factors import get_sites, log_concave
 from svmselect.posterior.fixed_point import Equations
 from svmselect.posterior.iteration import find_fixed_point
+from svmselect.posterior.kappa import log_kappa
 from svmselect.posterior.latent import DensePrior, FactoredLatent, FactoredPrior, Prior
 from svmselect.posterior.low_rank import Landmarks
 from svmselect.types import Array

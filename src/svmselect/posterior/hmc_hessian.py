@@ -27,7 +27,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import cho_solve
 
-from svmselect.kappa import log_kappa
 from svmselect.kernels import Kernel
 from svmselect.posterior.averages import Gatherer
 from svmselect.posterior.backend import get_backend
@@ -35,6 +34,7 @@ from svmselect.posterior.ep import expectation_propagation
 from svmselect.posterior.frame import Frame
 from svmselect.posterior.hmc import run
 from svmselect.posterior.importance import annealed_importance
+from svmselect.posterior.kappa import log_kappa
 from svmselect.posterior.noise import get_noise
 from svmselect.posterior.tuning import settled, tune
 from svmselect.types import Array, IntArray

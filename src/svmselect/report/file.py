@@ -8,7 +8,7 @@ from pathlib import Path
 
 from svmselect.report.page import render
 from svmselect.report.record import FORMAT, Report
-from svmselect.trace import read_lines
+from svmselect.search.trace import read_lines
 
 
 def write(report: Report, path: str | os.PathLike[str]) -> None:

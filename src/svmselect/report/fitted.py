@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from svmselect.fitting.words import weak
+from svmselect.estimators.words import weak
 from svmselect.plots.data import scales
 from svmselect.plots.data.calibration import CalibrationData, of_rows, wilson
 from svmselect.plots.data.landscape import ROWS, landscape_data

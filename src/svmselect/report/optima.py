@@ -8,7 +8,7 @@ from svmselect.plots.data.landscape import LandscapeData
 from svmselect.plots.data.refit import Refit
 from svmselect.plots.data.source import Source
 from svmselect.report.record import Optimum
-from svmselect.trace import Record, Trace
+from svmselect.search.trace import Record, Trace
 
 
 def other_optima(refit: Refit, source: Source, landscape: LandscapeData) -> tuple[Optimum, ...]:

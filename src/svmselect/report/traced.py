@@ -12,7 +12,7 @@ from svmselect.report import words
 from svmselect.report.optima import ends
 from svmselect.report.provenance import of_header
 from svmselect.report.record import FORMAT, Fact, Report
-from svmselect.trace import Trace
+from svmselect.search.trace import Trace
 
 
 def of_trace(path: str | os.PathLike[str]) -> Report:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from svmselect.criteria import available
-from svmselect.fitting.words import PREFERENCE
+from svmselect.estimators.words import PREFERENCE
 from svmselect.report.record import Fact
 
 _MEANING = {

@@ -18,10 +18,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from svmselect.checkpoint import Journal
 from svmselect.parallel import Pool
 from svmselect.search.base import Search, Space, State
-from svmselect.trace import Record
+from svmselect.search.checkpoint import Journal
+from svmselect.search.trace import Record
 from svmselect.types import Array, Evaluation, Status
 
 CHAIN = 16

@@ -14,8 +14,8 @@ from svmselect.criteria import Criterion, available
 from svmselect.criteria.base import FREE, PENALISED
 from svmselect.data import Dataset
 from svmselect.kernels import RBF, Constant, Kernel, Polynomial
-from svmselect.losses import LOSSES
-from svmselect.objective import Objective
+from svmselect.machine.losses import LOSSES
+from svmselect.selection.objective import Objective
 from svmselect.testing.checks import Check, require, run, strictly
 from svmselect.testing.differences import NOISE, central, compare, jump
 from svmselect.testing.kernels import Untouchable

@@ -10,7 +10,7 @@ import numpy as np
 
 from svmselect.machine import Ball, Solution
 from svmselect.machine.box_qp import BoxSolution
-from svmselect.objective import Objective
+from svmselect.selection.objective import Objective
 from svmselect.testing.problems import active_sets
 from svmselect.types import Array, Score
 

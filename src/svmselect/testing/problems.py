@@ -17,7 +17,7 @@ from svmselect.criteria import Criterion
 from svmselect.data import Dataset
 from svmselect.kernels import RBF, Constant, Kernel
 from svmselect.machine import Solution, solve
-from svmselect.objective import Objective
+from svmselect.selection.objective import Objective
 from svmselect.types import Array, IntArray, Score
 
 _N_FOLDS = 4

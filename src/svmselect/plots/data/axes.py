@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmselect.coordinates import stem
+from svmselect.kernels.names import stem
 from svmselect.types import Array
 
 

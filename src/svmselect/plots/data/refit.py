@@ -12,13 +12,13 @@ import numpy as np
 from svmselect.auto import Pair
 from svmselect.criteria import Criterion, available
 from svmselect.data import stratified_folds
-from svmselect.fitting.averaging import hold_out_posteriors, logistic
-from svmselect.fitting.chosen import HeldOut, Setting, hold_out
-from svmselect.fitting.criterion import Wish, judged
-from svmselect.fitting.machines import Sigmoid, train_pair
-from svmselect.fitting.options import is_default, standardises
-from svmselect.fitting.posteriors import Model
-from svmselect.fitting.problem import Problem
+from svmselect.estimators.averaging import hold_out_posteriors, logistic
+from svmselect.estimators.chosen import HeldOut, Setting, hold_out
+from svmselect.estimators.criterion import Wish, judged
+from svmselect.estimators.machines import Sigmoid, train_pair
+from svmselect.estimators.options import is_default, standardises
+from svmselect.estimators.posteriors import Model
+from svmselect.estimators.problem import Problem
 from svmselect.parallel import single_threaded
 from svmselect.plots.data.calibration import CalibrationData, calibration_data
 from svmselect.types import Array

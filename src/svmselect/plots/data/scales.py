@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from svmselect.fitting.relevance import relevance, scales, spread_of
+from svmselect.estimators.relevance import relevance, scales, spread_of
 from svmselect.plots.data.influence import influence
 from svmselect.types import Array
 

@@ -12,13 +12,13 @@ import numpy as np
 from svmselect.auto.landscape import Landscape
 from svmselect.criteria import Criterion
 from svmselect.data import Dataset
-from svmselect.fitting.criterion import judged
+from svmselect.estimators.criterion import judged
 from svmselect.kernels import Kernel
-from svmselect.objective import Objective
 from svmselect.plots.data.axes import width_of
 from svmselect.plots.data.refit import Refit
 from svmselect.priors import Flat
-from svmselect.trace import Record
+from svmselect.search.trace import Record
+from svmselect.selection.objective import Objective
 from svmselect.types import Array
 
 Evaluate = Callable[[Array, Any], tuple[float, Any]]

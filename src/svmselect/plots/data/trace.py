@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from svmselect.plots.data.axes import projected, width_label
-from svmselect.trace import Record
+from svmselect.search.trace import Record
 from svmselect.types import Array, IntArray
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from markupsafe import Markup
 
-from svmselect.coordinates import stem
+from svmselect.kernels.names import stem
 from svmselect.plots.data.landscape import LandscapeData, Slice
 from svmselect.plots.data.levels import BANDS, Levels, smoothed
 from svmselect.report.figures.trace import value_range

@@ -1,0 +1,306 @@
+"""What AutoSVC and AutoKLR share: fitting, predicting, and what can be read off a fitted model."""
+
+from __future__ import annotations
+
+import json
+import time
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import log_expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
+
+from svmselect.criteria import available, get_criterion
+from svmselect.estimators.averaging import by_posterior, check_rows
+from svmselect.estimators.callbacks import CallbackSupportMixin, Reporter, Watch, with_callbacks
+from svmselect.estimators.chosen import Chosen, fitted_machines
+from svmselect.estimators.criterion import Wish, by_criterion
+from svmselect.estimators.default import Limits, by_default
+from svmselect.estimators.finalists import as_scorer, by_scoring
+from svmselect.estimators.machines import Machines, from_dual_coef, to_dual_coef
+from svmselect.estimators.options import check_options, is_default, standardises
+from svmselect.estimators.posteriors import Model, Posteriors
+from svmselect.estimators.problem import Problem, Scaling
+from svmselect.estimators.relevance import relevance, scales, spread_of
+from svmselect.kernels import RBF, Kernel
+from svmselect.search.trace import Trace, from_line, to_line
+from svmselect.types import Array
+
+DENSE_LIMIT = 2**31
+"""Sparse input is made dense up to this many bytes."""
+
+
+class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that chooses its own hyperparameters; subclasses name the loss."""
+
+    @abstractmethod
+    def _loss(self) -> str:
+        """The loss of the machines; refuses what is none."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> AutoMachine:
+        """Choose the hyperparameters and train.
+
+        ``sample_weight`` counts copies of a row, 0 its absence; rows of one of the ``groups`` are
+        held out together.
+        """
+        self._fit(X, y, sample_weight, groups, Watch())
+        return self
+
+    @with_callbacks  # type: ignore[untyped-decorator, unused-ignore]
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, watch: Watch) -> AutoMachine:
+        """``fit``, with someone to follow it."""
+        began = time.perf_counter()
+        loss = self._loss()
+        check_options(self)
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
+        check_classification_targets(y)
+        weights = members = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(
+                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            )
+        if groups is not None:
+            members = column_or_1d(groups)
+            check_consistent_length(X, members)
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        report = Reporter(self, X, y, metadata, self.verbose, watch)
+        rows = _dense(X)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        problem = Problem.of(
+            rows, y, weights, members, self.cv, self.class_weight, standardises(self), seed
+        )
+        limits = Limits(self.max_time, self.n_jobs, seed, report, watch.checkpoint)
+        chosen = self._choose(problem, loss, limits, watch.start)
+        self._keep(rows, problem, chosen, loss)
+        self._story |= {"seconds": time.perf_counter() - began, "seed": seed}
+        report.end(self.explain())
+        return self
+
+    def _choose(
+        self, problem: Problem, loss: str, limits: Limits, begin: tuple[float, float] | None
+    ) -> Chosen:
+        if self.probability == "posterior":
+            check_rows(problem)
+        pairs = problem.pairs()
+        separate = self.multi_class == "ovo-separate" and len(pairs) > 1
+        scorer = as_scorer(self.scoring)
+        if separate and scorer is not None:
+            raise ValueError(
+                "scoring decides among settings that all pairs of classes share; use "
+                "multi_class='ovo' or scoring=None"
+            )
+        if is_default(self):
+            start = self._warm(problem) if begin is None else (begin[0], RBF(begin[1]))
+            chosen = by_default(problem, pairs, loss, self.ard, separate, limits, start)
+        else:
+            wish = Wish(self.kernel, self.criterion, self.search, self.prior, self.ard)
+            chosen = by_criterion(problem, pairs, loss, wish, separate, limits)
+        if scorer is not None:
+            chosen = by_scoring(problem, pairs, chosen, loss, self.scoring, scorer)
+        if self.probability != "sigmoid":
+            model = Model(loss, self._normalised())
+            chosen = by_posterior(problem, pairs, chosen, model, self.probability == "posterior")
+        return chosen
+
+    def _normalised(self) -> bool:
+        """Whether the evidence model is normalised: as its criterion says, or yes."""
+        named = self.criterion
+        if isinstance(named, str) and named in available():
+            named = get_criterion(named)
+        return bool(getattr(named, "normalised", True))
+
+    def _warm(self, problem: Problem) -> tuple[float, RBF] | None:
+        """C and kernel of the fit before, if there is one and it is to be used."""
+        if not self.warm_start or "kernel_" not in vars(self):
+            return None
+        same = np.array_equal(self.classes_, problem.classes)
+        if not (same and isinstance(self.kernel_, RBF) and len(self.mean_) == problem.X.shape[1]):
+            return None
+        return float(self.C_) / problem.penalty, self.kernel_
+
+    def _keep(self, X: Array, problem: Problem, chosen: Chosen, loss: str) -> None:
+        """Store what was learned: arrays, numbers, kernels and words."""
+        machines, used = fitted_machines(problem, problem.pairs(), chosen, loss)
+        k, member = len(problem.classes), problem.codes[used]
+        setting = chosen.setting
+        C = np.array(setting.C) * problem.penalty
+        self.classes_ = problem.classes
+        self.mean_, self.scale_ = problem.scaling.mean, problem.scaling.scale
+        self.C_ = float(C[0]) if len(C) == 1 else C
+        self.kernel_ = setting.kernels[0] if len(setting.kernels) == 1 else setting.kernels
+        self.length_scale_ = _length_scales(setting.kernels)
+        self.support_ = problem.first[used].astype(np.int32)
+        self.support_vectors_ = X[problem.first[used]]
+        self.n_support_ = np.bincount(member, minlength=k).astype(np.int32)
+        self.dual_coef_ = to_dual_coef(machines.coefficients, member, k)
+        # scikit-learn's convention: with three classes or more f > 0 is for the earlier of two
+        self.intercept_ = machines.intercepts if k == 2 else -machines.intercepts
+        self.sigmoid_slope_ = machines.slopes
+        self._posterior = None if chosen.posterior is None else chosen.posterior.as_plain()
+        self.feature_importances_ = relevance(setting.kernels, spread_of(problem.X, problem.counts))
+        self.best_score_ = chosen.value
+        self.best_params_ = _parameters(self.C_, setting.kernels)
+        names = ("log C", *setting.kernels[0].names)
+        self._trace = {
+            "names": list(names),
+            "lines": [to_line(record, names) for record in chosen.records],
+        }
+        self._story = {
+            "rows": len(X),
+            "kept": len(problem),
+            "criterion": chosen.criterion,
+            "evaluations": len(chosen.records),
+            "messages": [*chosen.messages, *problem.messages],
+            "folds": int(problem.splits.test.shape[1]),
+            "rounds": problem.splits.rounds if is_default(self) else 1,
+            "default": is_default(self),
+            "folded": chosen.folded,
+            "error": list(chosen.error),
+            "coupled": chosen.coupled,
+            "standardised": standardises(self),
+            "members": np.bincount(problem.codes, problem.counts, k).tolist(),
+            "spread": [sigmoid.spread for sigmoid in chosen.sigmoids],
+        }
+
+    def _machines(self) -> Machines:
+        k = len(self.classes_)
+        member = np.repeat(np.arange(k), self.n_support_)
+        return Machines(
+            kernels=self._kernels,
+            vectors=self._scaling(self.support_vectors_),
+            coefficients=from_dual_coef(self.dual_coef_, member, k),
+            intercepts=self.intercept_ if k == 2 else -self.intercept_,
+            slopes=self.sigmoid_slope_,
+            n_classes=k,
+        )
+
+    def _judges(self) -> Machines | Posteriors:
+        """What decides: the machines and their sigmoids, or the posteriors."""
+        if self._posterior is None:
+            return self._machines()
+        return Posteriors.from_plain(self._posterior, self._kernels, len(self.classes_))
+
+    @property
+    def _kernels(self) -> tuple[Kernel, ...]:
+        return self.kernel_ if isinstance(self.kernel_, tuple) else (self.kernel_,)
+
+    @property
+    def _scaling(self) -> Scaling:
+        return Scaling(self.mean_, self.scale_)
+
+    def _decisions(self, X: Any) -> tuple[Machines | Posteriors, Array]:
+        """The decision values of every pair, f > 0 for the later class."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        machines, scaling = self._judges(), self._scaling
+        return machines, machines.in_blocks(X, lambda block: scaling(_dense(block)))
+
+    def decision_function(self, X: Any) -> Array:
+        """Two classes: above zero means ``classes_[1]``, and p > 1/2.
+
+        Three or more: log-probabilities of the classes, or the values of the pairs where
+        ``decision_function_shape="ovo"``, above zero for the earlier class of a pair.
+        """
+        machines, f = self._decisions(X)
+        if machines.n_classes == 2:
+            return np.asarray(f[:, 0])
+        if self.decision_function_shape == "ovo":
+            return -f
+        return _log(machines.probabilities(f))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities of ``classes_``; the largest is the prediction."""
+        machines, f = self._decisions(X)
+        return machines.probabilities(f)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of ``predict_proba``."""
+        machines, f = self._decisions(X)
+        if machines.n_classes > 2:
+            return _log(machines.probabilities(f))
+        v = machines.slopes[0] * f[:, 0]
+        return np.column_stack([log_expit(v), log_expit(-v)])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row."""
+        machines, f = self._decisions(X)
+        if machines.n_classes == 2:
+            return np.asarray(self.classes_[(f[:, 0] > 0).astype(np.intp)])
+        return np.asarray(self.classes_[machines.probabilities(f).argmax(axis=1)])
+
+    @property
+    def trace_(self) -> Trace:
+        """Every evaluation of the search."""
+        kept = vars(self).get("_trace")
+        if kept is None:
+            raise AttributeError(f"this {type(self).__name__} is not fitted, so it has no trace")
+        names = tuple(kept["names"])
+        return Trace(tuple(from_line(json.loads(line), names) for line in kept["lines"]))
+
+    def explain(self) -> str:
+        """What was chosen, why, what it cost, and what to try next, in words."""
+        from svmselect.estimators.words import explanation
+
+        check_is_fitted(self)
+        return explanation(self)
+
+    def to_sklearn(self) -> Any:
+        """Give a plain Pipeline of a StandardScaler and an SVC with the same decision values."""
+        from svmselect.estimators.export import to_pipeline
+
+        check_is_fitted(self)
+        return to_pipeline(self)
+
+
+def _dense(X: Any) -> Array:
+    """Sparse rows as dense ones, within reason."""
+    if not sparse.issparse(X):
+        return np.ascontiguousarray(X)  # one layout, and so one rounding
+    if X.shape[0] * X.shape[1] * 8 > DENSE_LIMIT:
+        raise ValueError(
+            f"the sparse X of shape {X.shape} would be too large as a dense array "
+            f"({X.shape[0] * X.shape[1] * 8 / 2**30:.0f} GiB), which kernels here need; reduce its "
+            "columns first, e.g. by sklearn.decomposition.TruncatedSVD"
+        )
+    return np.asarray(X.toarray())
+
+
+def _log(p: Array) -> Array:
+    """log p, its largest entry that of p, even where logarithms round to a tie."""
+    logs = np.log(p)
+    rows, best = np.arange(len(p)), p.argmax(axis=1)
+    top = logs.max(axis=1)
+    tied = logs.argmax(axis=1) != best
+    logs[rows[tied], best[tied]] = np.nextafter(top[tied], np.inf)
+    return np.asarray(logs)
+
+
+def _length_scales(kernels: tuple[Any, ...]) -> Any:
+    """One length scale or vector, a tuple of them where there are several, None without any."""
+    found = [scales(kernel) for kernel in kernels]
+    each = [lengths[0] if len(lengths) == 1 else lengths or None for lengths in found]
+    return each[0] if len(each) == 1 else tuple(each)
+
+
+def _parameters(C: Any, kernels: tuple[Any, ...]) -> dict[str, Any]:
+    """The chosen hyperparameters by name."""
+    if len(kernels) > 1:
+        return {"C": C, "kernel": kernels}
+    (kernel,) = kernels
+    return {"C": C, **dict(zip(kernel.names, np.exp(kernel.theta).tolist(), strict=True))}

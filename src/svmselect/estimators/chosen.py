@@ -1,0 +1,166 @@
+"""What was chosen for all pairs of classes, by whatever way; and what the folds say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from svmselect.auto import Pair
+from svmselect.auto.trainers import Expansion
+from svmselect.estimators.machines import (
+    Machines,
+    Sigmoid,
+    class_probabilities,
+    train_pair,
+    upright,
+)
+from svmselect.estimators.posteriors import Posteriors
+from svmselect.estimators.problem import Problem
+from svmselect.kernels import Kernel
+from svmselect.machine.train import train
+from svmselect.probability import sigmoid_likelihood
+from svmselect.search.trace import Record
+from svmselect.types import Array, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """C for machines trained on every row, and a kernel: one of each, or one a pair of classes."""
+
+    C: tuple[float, ...]
+    kernels: tuple[Kernel, ...]
+    fit_intercept: bool = True
+
+    def of(self, pair: int) -> tuple[float, Kernel]:
+        """What the machine of this pair is trained with."""
+        return self.C[min(pair, len(self.C) - 1)], self.kernels[min(pair, len(self.kernels) - 1)]
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """A setting, a sigmoid a pair, and how they were found.
+
+    ``value`` is that of ``criterion``, ``folded`` whether it looked at the folds; ``share`` is the
+    factor from the C of the records to that of the setting. ``error`` is that of held-out rows,
+    with its standard error; of pairs, where there are several, unless ``coupled``. ``machines`` are
+    there if they are trained already, ``posterior`` if it is to give the probabilities.
+    """
+
+    setting: Setting
+    sigmoids: tuple[Sigmoid, ...]
+    value: float
+    criterion: str
+    folded: bool
+    records: tuple[Record, ...]
+    messages: tuple[str, ...]
+    error: tuple[float, float]
+    coupled: bool = True
+    share: float = 1.0
+    machines: tuple[Expansion, ...] = ()
+    posterior: Posteriors | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Decision values of rows by machines that did not see them: all pairs', for every row.
+
+    ``rows`` names a row as often as it is held out; ``decisions`` is (len(rows), pairs).
+    """
+
+    rows: IntArray
+    decisions: Array
+
+    def sigmoids(self, problem: Problem) -> tuple[Sigmoid, ...]:
+        """Fit one sigmoid a pair to the held-out rows of its two classes, by Platt's targets."""
+        fitted = []
+        codes, weights = problem.codes[self.rows], problem.weights[self.rows]
+        for p, (i, j) in enumerate(combinations(range(len(problem.classes)), 2)):
+            member = (codes == i) | (codes == j)
+            f, w = self.decisions[member, p], weights[member]
+            y = np.where(codes[member] == j, 1.0, -1.0)
+            if np.all(y == y[:1]):
+                labels = problem.classes[[i, j]].tolist()
+                raise ValueError(
+                    f"cv does not hold out rows of both {labels[0]!r} and {labels[1]!r}, so there "
+                    "is nothing to fit a probability to; hold out rows of every class"
+                )
+            fit = sigmoid_likelihood(f, y, w, "platt")
+            fitted.append(upright(fit.slope, fit.offset, f, y, w))
+        return tuple(fitted)
+
+    def error(self, problem: Problem, sigmoids: Sequence[Sigmoid]) -> tuple[float, float]:
+        """The share of held-out rows whose most probable class is wrong, and its standard error."""
+        p = self.probabilities(sigmoids, len(problem.classes))
+        weights = problem.counts[self.rows]
+        wrong = p.argmax(axis=1) != problem.codes[self.rows]
+        error = float(weights @ wrong / weights.sum())
+        return error, float(np.sqrt(max(error * (1.0 - error), 0.0) / problem.counts.sum()))
+
+    def likelihood(self, problem: Problem, sigmoids: Sequence[Sigmoid]) -> float:
+        """The mean log-probability of the classes that the held-out rows are of."""
+        p = self.probabilities(sigmoids, len(problem.classes))
+        weights = problem.counts[self.rows]
+        given = np.maximum(p[np.arange(len(p)), problem.codes[self.rows]], 1e-300)
+        return float(weights @ np.log(given) / weights.sum())
+
+    def probabilities(self, sigmoids: Sequence[Sigmoid], k: int) -> Array:
+        """Class probabilities of the held-out rows, by these sigmoids."""
+        shifts = np.array([sigmoid.shift for sigmoid in sigmoids])
+        slopes = np.array([sigmoid.slope for sigmoid in sigmoids])
+        return class_probabilities(self.decisions + shifts, slopes, k)
+
+
+def hold_out(problem: Problem, pairs: Sequence[Pair], setting: Setting, loss: str) -> HeldOut:
+    """Train every pair on every fold, and ask about all rows of the fold, of whatever class.
+
+    A fold's machine gets C over its share of the weight, so that the penalty a row stays that of
+    the final machine: otherwise, where most vectors are at the bound, values do not compare.
+    """
+    tests = [np.flatnonzero(t) for t in problem.splits.test.T]
+    found = [np.empty((len(test), len(pairs))) for test in tests]
+    K = setting.kernels[0](problem.X)
+    for p, pair in enumerate(pairs):
+        C, kernel = setting.of(p)
+        if p and len(setting.kernels) > 1:
+            K = kernel(problem.X)
+        known = None
+        for k, test in enumerate(tests):
+            weights = pair.weights * problem.splits.train[pair.rows, k]
+            share = float(weights.sum() / pair.weights.sum())
+            part = K[np.ix_(pair.rows, pair.rows)] if len(pair.rows) < len(K) else K
+            arguments = (pair.y, C / share, loss, setting.fit_intercept, weights)
+            known = train(part, *arguments, start=known)
+            used = known.support
+            f = K[np.ix_(test, pair.rows[used])] @ known.beta[used]
+            found[k][:, p] = f + known.intercept
+    return HeldOut(np.concatenate(tests), np.concatenate(found))
+
+
+def fitted_machines(
+    problem: Problem, pairs: Sequence[Pair], chosen: Chosen, loss: str
+) -> tuple[Machines, IntArray]:
+    """Train the final machines; also which rows are support vectors, sorted by class."""
+    setting = chosen.setting
+    coefficients = np.zeros((len(problem), len(pairs)))
+    intercepts = np.array([sigmoid.shift for sigmoid in chosen.sigmoids])
+    for p, pair in enumerate(pairs):
+        if chosen.machines:
+            trained = chosen.machines[p]
+            coefficients[trained.rows, p] = trained.coefficients
+            intercepts[p] += trained.intercept
+            continue
+        C, kernel = setting.of(p)
+        solution = train_pair(problem.X, pair, kernel, C, loss, setting.fit_intercept)
+        coefficients[pair.rows, p] = solution.beta
+        intercepts[p] += solution.intercept
+    used = np.flatnonzero(coefficients.any(axis=1))
+    used = used[np.lexsort((problem.first[used], problem.codes[used]))]
+    slopes = np.array([sigmoid.slope for sigmoid in chosen.sigmoids])
+    machines = Machines(
+        setting.kernels, problem.X[used], coefficients[used], intercepts, slopes,
+        len(problem.classes),
+    )  # fmt: skip
+    return machines, used

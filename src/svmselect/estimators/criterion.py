@@ -1,0 +1,194 @@
+"""A choice by a criterion, search, kernel or prior that the user names: through ``select``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from svmselect.auto import Pair
+from svmselect.criteria import Criterion, available, get_criterion
+from svmselect.data import Dataset
+from svmselect.estimators.chosen import Chosen, Setting, hold_out
+from svmselect.estimators.default import Limits
+from svmselect.estimators.pairwise import Pairwise, Part
+from svmselect.estimators.problem import Problem
+from svmselect.kernels import Constant, Kernel, as_kernel
+from svmselect.kernels.stationary import Stationary
+from svmselect.search import get_search
+from svmselect.search.run import Progress
+from svmselect.selection import select
+from svmselect.selection.result import Selection
+
+_STARTS = 4  # of a search that follows gradients and so may end in a poor optimum
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What was asked for, with "auto" for what was not."""
+
+    kernel: Any
+    criterion: Any
+    search: Any
+    prior: Any
+    ard: str | bool
+
+
+def by_criterion(
+    problem: Problem, pairs: Sequence[Pair], loss: str, wish: Wish, separate: bool, limits: Limits
+) -> Chosen:
+    """Select for the pair, for all pairs together, or for each apart; then fit the sigmoids."""
+    if separate and len(pairs) > 1:
+        seconds = None if limits.max_time is None else limits.max_time / len(pairs)
+        limits = replace(limits, max_time=seconds, checkpoint=None)  # a file is of one search
+        made = [_selected(problem, [pair], loss, wish, limits) for pair in pairs]
+    else:
+        made = [_selected(problem, pairs, loss, wish, limits)]
+    selections, intercepts = [s for s, _ in made], [i for _, i in made]
+    setting = Setting(
+        tuple(s.C for s in selections), tuple(s.kernel for s in selections), intercepts[0]
+    )
+    labels = problem.classes.tolist()
+    names = [f"{a} or {b}: " for a, b in combinations(labels, 2)] if len(made) > 1 else [""]
+    judge = _judge(wish, problem, pairs[0], limits.seed)
+    records = [
+        replace(record, run=f"{name}{record.run}")
+        for name, s in zip(names, selections, strict=True)
+        for record in s.trace
+    ]
+    weights = [float(pair.weights.sum()) for pair in pairs] if len(made) > 1 else [1.0]
+    held = hold_out(problem, pairs, setting, loss)
+    sigmoids = held.sigmoids(problem)
+    return Chosen(
+        setting=setting,
+        sigmoids=sigmoids,
+        error=held.error(problem, sigmoids),
+        value=float(np.average([s.value for s in selections], weights=weights)),
+        criterion=judge.name,
+        folded=_takes(type(judge), "cv"),
+        records=tuple(records),
+        messages=tuple(
+            dict.fromkeys(
+                name + message
+                for name, s in zip(names, selections, strict=True)
+                for message in s.messages
+            )
+        ),
+    )
+
+
+def _selected(
+    problem: Problem, pairs: Sequence[Pair], loss: str, wish: Wish, limits: Limits
+) -> tuple[Selection, bool]:
+    """The selection for these pairs together, and whether the machines have an intercept."""
+    data, judge = judged(problem, pairs, wish, limits.seed)
+    separate_scales = _separate_scales(wish)
+    kernels = wish.kernel if isinstance(wish.kernel, list | tuple) else [wish.kernel]
+    d = problem.X.shape[1]
+    forms = [_form(kernel, separate_scales, d) for kernel in kernels]
+    intercept = all(judge.refusal(form, loss, True) is None for form in forms)
+    if not intercept:
+        # the offset lives in the kernel: add one to what was not written out by the user
+        forms = [
+            Constant(1.0) * form + Constant(0.1) if isinstance(kernel, str) else form
+            for kernel, form in zip(kernels, forms, strict=True)
+        ]
+    named = all(isinstance(kernel, str) for kernel in kernels)
+    search = _search(wish.search, judge)
+    selection = select(
+        data.X,
+        data.y,
+        criterion=judge,
+        search=search,
+        kernel=forms if len(forms) > 1 else forms[0],
+        loss=loss,
+        fit_intercept=intercept,
+        prior=_prior(wish.prior, judge, separate_scales and d > 1),
+        start="data" if named else None,
+        n_starts=_STARTS if get_search(search).gradients else 1,
+        max_time=limits.max_time,
+        random_state=limits.seed,
+        n_jobs=limits.n_jobs,
+        checkpoint=limits.checkpoint,
+        callback=None if limits.report is None else _Told(limits),
+        weights=data.weights,
+    )
+    return selection, intercept
+
+
+def judged(
+    problem: Problem, pairs: Sequence[Pair], wish: Wish, seed: int
+) -> tuple[Dataset, Criterion]:
+    """The rows of these pairs, and the criterion that speaks for all of them together."""
+    judges = [_judge(wish, problem, pair, seed) for pair in pairs]
+    if len(pairs) == 1:
+        return problem.dataset(pairs[0]), judges[0]
+    parts = [
+        Part(pair.rows, problem.dataset(pair), one) for pair, one in zip(pairs, judges, strict=True)
+    ]
+    data = Dataset.of(problem.X, problem.codes > 0, problem.weights)
+    return data, Pairwise(parts, len(problem.classes))
+
+
+class _Told:
+    """Passes a search's progress on to who wants to know."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+
+    def __call__(self, progress: Progress) -> bool:
+        report = self.limits.report
+        return report is not None and report(progress.record.evaluation)
+
+
+def _judge(wish: Wish, problem: Problem, pair: Pair, seed: int) -> Criterion:
+    """The criterion with the estimator's folds; one made by the user keeps its own."""
+    if isinstance(wish.criterion, Criterion):
+        return wish.criterion
+    name = "likelihood" if wish.criterion == "auto" else wish.criterion
+    cls = available().get(name) if isinstance(name, str) else None
+    options: dict[str, Any] = {}
+    if cls is not None and _takes(cls, "cv"):
+        options["cv"] = problem.splits.ready(pair.rows)
+    elif cls is not None and _takes(cls, "random_state"):
+        options["random_state"] = seed
+    return get_criterion(name, **options)
+
+
+def _takes(cls: type[Criterion], option: str) -> bool:
+    return any(field.name == option for field in fields(cls))
+
+
+def _search(search: Any, judge: Criterion) -> Any:
+    if isinstance(search, str) and search == "auto":
+        return "lbfgs" if judge.differentiable else "cma-es"
+    return search
+
+
+def _separate_scales(wish: Wish) -> bool:
+    """Whether kernels given by name get a length scale an input: if asked for by ard or prior."""
+    if wish.ard in ("yes", True):
+        return True
+    tied = not isinstance(wish.prior, str) or wish.prior in ("hierarchical", "integrated")
+    return wish.ard == "auto" and wish.prior is not None and tied
+
+
+def _prior(prior: Any, judge: Criterion, separate_scales: bool) -> Any:
+    """What "auto" means: length scales tied together where there are several, else nothing."""
+    if not isinstance(prior, str) or prior != "auto":
+        return prior
+    if not separate_scales:
+        return None
+    likelihood = judge.units != "score" and judge.differentiable
+    return "hierarchical" if likelihood else "integrated"
+
+
+def _form(kernel: Any, separate_scales: bool, d: int) -> Kernel:
+    """A kernel to be searched; one given by name may have a length scale for each input."""
+    form = as_kernel("rbf" if isinstance(kernel, str) and kernel == "auto" else kernel)
+    if isinstance(kernel, str) and separate_scales and isinstance(form, Stationary) and d > 1:
+        return replace(form, length_scale=(1.0,) * d)  # type: ignore[type-var]
+    return form

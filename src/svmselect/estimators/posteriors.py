@@ -1,0 +1,97 @@
+"""Fitted posteriors of all pairs of classes: what decides where probabilities are averages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from svmselect.estimators.machines import blockwise, class_probabilities
+from svmselect.kernels import Kernel
+from svmselect.posterior.predictive import latent_variance, log_odds
+from svmselect.types import Array, IntArray
+
+
+@dataclass(frozen=True)
+class Model:
+    """The likelihood: a loss, and whether it is normalised over both labels."""
+
+    loss: str
+    normalised: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Gaussian:
+    """The latent function of one pair: mean k'dual, variance k(x, x) - k' inner k.
+
+    k are the kernel's values, ``offset`` added, with the pair's ``rows`` of the vectors.
+    """
+
+    rows: IntArray
+    dual: Array
+    inner: Array
+    offset: float
+    C: float
+
+    def log_odds(self, kernel: Kernel, vectors: Array, X: Array, model: Model) -> Array:
+        """For the later class of the pair."""
+        cross = kernel(X, vectors[self.rows]) + self.offset
+        variance = latent_variance(cross, kernel.diag(X) + self.offset, self.inner)
+        return log_odds(cross @ self.dual, variance, self.C, model.loss, model.normalised)
+
+
+@dataclass(frozen=True, eq=False)
+class Posteriors:
+    """The posteriors of all pairs of classes, in place of ``Machines``; decisions are log odds."""
+
+    kernels: tuple[Kernel, ...]
+    vectors: Array
+    pairs: tuple[Gaussian, ...]
+    model: Model
+    n_classes: int
+
+    @property
+    def slopes(self) -> Array:
+        """Log odds go through the plain logistic function."""
+        return np.full(len(self.pairs), -1.0)
+
+    def decisions(self, X: Array) -> Array:
+        """The log odds of all pairs, (n, pairs); zero where the probability rounds to 1/2."""
+        columns = [
+            pair.log_odds(self.kernels[min(p, len(self.kernels) - 1)], self.vectors, X, self.model)
+            for p, pair in enumerate(self.pairs)
+        ]
+        f = np.column_stack(columns)
+        f[expit(f) == 0.5] = 0.0
+        return f
+
+    def probabilities(self, decisions: Array) -> Array:
+        """Class probabilities, (n, classes), for these log odds."""
+        return class_probabilities(decisions, self.slopes, self.n_classes)
+
+    def in_blocks(self, X: Any, scaled: Callable[[Any], Array]) -> Array:
+        """``decisions`` of many rows, in blocks of bounded memory; ``scaled`` prepares a block."""
+        return blockwise(self.decisions, X, scaled, len(self.vectors))
+
+    def as_plain(self) -> dict[str, Any]:
+        """Arrays, numbers and kernels, to be kept in a fitted model."""
+        return {
+            "vectors": self.vectors,
+            "rows": [pair.rows for pair in self.pairs],
+            "dual": [pair.dual for pair in self.pairs],
+            "inner": [pair.inner for pair in self.pairs],
+            "offset": [pair.offset for pair in self.pairs],
+            "C": [pair.C for pair in self.pairs],
+            "loss": self.model.loss,
+            "normalised": self.model.normalised,
+        }
+
+    @classmethod
+    def from_plain(cls, kept: dict[str, Any], kernels: tuple[Kernel, ...], k: int) -> Posteriors:
+        """Undo ``as_plain``."""
+        columns = (kept[name] for name in ("rows", "dual", "inner", "offset", "C"))
+        pairs = tuple(Gaussian(*parts) for parts in zip(*columns, strict=True))
+        return cls(kernels, kept["vectors"], pairs, Model(kept["loss"], kept["normalised"]), k)

@@ -1,0 +1,18 @@
+"""No preference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from svmselect.priors.base import Prior
+from svmselect.types import Array
+
+
+@dataclass(frozen=True)
+class Flat(Prior):
+    """Every point alike: log pi = 0."""
+
+    def log_density(self, point: Array, names: tuple[str, ...]) -> tuple[float, Array]:
+        return 0.0, np.zeros_like(point)

@@ -1,0 +1,32 @@
+"""Independent normal densities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from svmselect.kernels.names import matching
+from svmselect.priors.base import Prior, positive
+from svmselect.types import Array
+
+
+@dataclass(frozen=True)
+class Gaussian(Prior):
+    """Independent normal densities of logarithms: -1/2 sum_j ((x_j - m_j) / s_j)^2.
+
+    ``at`` maps a name to (mean, standard deviation) of that coordinate: "C" or "log C", a kernel's
+    parameter such as "constant.value", or "rbf.length_scale" for all its entries. The mean is the
+    logarithm of the parameter. Coordinates not named are flat.
+    """
+
+    at: Mapping[str, tuple[float, float]]
+
+    def log_density(self, point: Array, names: tuple[str, ...]) -> tuple[float, Array]:
+        mean, scale = np.zeros_like(point), np.full_like(point, np.inf)
+        for name, (m, s) in self.at.items():
+            members = matching(name, names)
+            mean[members], scale[members] = m, positive(s, f"standard deviation of {name!r}")
+        z = (point - mean) / scale
+        return float(-0.5 * z @ z), -z / scale

@@ -1,0 +1,30 @@
+"""Shrinkage with its strength integrated out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from svmselect.kernels.names import deviations, vectors
+from svmselect.priors.base import Prior, positive
+from svmselect.types import Array
+
+
+@dataclass(frozen=True)
+class Integrated(Prior):
+    """``Shrinkage`` with tau integrated out: -(a + m/2) log(b + |gap|^2 / 2).
+
+    For 1/tau^2 of a Gamma density with shape ``a`` and rate ``b``; m is the number of independent
+    deviations (one less than the length of each vector). Heavy tails: one input may differ a lot.
+    """
+
+    a: float = 1.0
+    b: float = 0.1
+
+    def log_density(self, point: Array, names: tuple[str, ...]) -> tuple[float, Array]:
+        gap = deviations(point, names)
+        m = sum(len(group) - 1 for group in vectors(names))
+        power = positive(self.a, "a") + 0.5 * m
+        inner = positive(self.b, "b") + 0.5 * float(gap @ gap)
+        return float(-power * np.log(inner)), -power * gap / inner

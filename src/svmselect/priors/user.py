@@ -1,0 +1,48 @@
+"""A function as a prior."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from svmselect.priors.base import Prior
+from svmselect.types import Array
+
+
+@dataclass(frozen=True)
+class User(Prior):
+    """A function of the point that gives (log pi, gradient), or log pi alone.
+
+    In the second case the gradient is by central differences: a prior costs nothing beside a
+    machine. ``name`` stands for the function in checkpoints: functions cannot be compared.
+    """
+
+    function: Callable[[Array], Any]
+    name: str = ""
+    step: float = field(default=1e-5, repr=False)
+
+    def log_density(self, point: Array, names: tuple[str, ...]) -> tuple[float, Array]:
+        answer = self.function(point)
+        if isinstance(answer, tuple):
+            value, gradient = float(answer[0]), np.asarray(answer[1], dtype=np.float64)
+            if gradient.shape != point.shape:
+                raise ValueError(
+                    f"the prior's gradient has shape {gradient.shape}; give one entry for each of "
+                    f"{', '.join(names)}"
+                )
+            return value, gradient
+        slopes = np.zeros_like(point)
+        for j in range(len(point)):
+            ahead, behind = point.copy(), point.copy()
+            ahead[j] += self.step
+            behind[j] -= self.step
+            difference = float(self.function(ahead)) - float(self.function(behind))
+            slopes[j] = difference / (ahead[j] - behind[j])
+        return float(answer), slopes
+
+    def __repr__(self) -> str:
+        label = self.name or getattr(self.function, "__qualname__", type(self.function).__name__)
+        return f"User({label})"

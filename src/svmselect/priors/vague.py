@@ -1,0 +1,43 @@
+"""Wide normal densities around what the data suggest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from svmselect.data import Dataset
+from svmselect.kernels import Kernel
+from svmselect.kernels.names import matching, stem
+from svmselect.priors.base import Prior
+from svmselect.priors.typical import from_data
+from svmselect.types import Array
+
+
+@dataclass(frozen=True)
+class Vague(Prior):
+    """Normal densities around what the data suggest: wide, but not so wide as a search can stray.
+
+    log C has standard deviation ``C`` around ``starts.from_data``, a length scale (of a vector,
+    the mean of its logarithms) ``length_scale``; other parameters are flat.
+    """
+
+    C: float = 3.0
+    length_scale: float = 1.0
+    centre: Array | None = field(default=None, repr=False, compare=False)
+
+    def bind(self, data: Dataset, kernel: Kernel) -> Prior:
+        return replace(self, centre=from_data(data, kernel))
+
+    def log_density(self, point: Array, names: tuple[str, ...]) -> tuple[float, Array]:
+        if self.centre is None:
+            raise ValueError("Vague depends on the data: use it through select, or bind it first")
+        groups = {stem(name): matching(stem(name), names) for name in names[1:]}
+        parts = [([0], self.C)]
+        parts += [(m, self.length_scale) for name, m in groups.items() if "length_scale" in name]
+        value, slope = 0.0, np.zeros_like(point)
+        for members, scale in parts:
+            gap = float((point[members] - self.centre[members]).mean())
+            value -= 0.5 * (gap / scale) ** 2
+            slope[members] -= gap / scale**2 / len(members)
+        return value, slope

@@ -1,0 +1,239 @@
+"""One length scale an input without overfitting: how far they may part is itself chosen.
+
+Isotropic first, by a coarse grid and then the search; from there on the search is run with the
+scales shrunk to their mean, ever more loosely; and the looseness tau is chosen by the marginal
+likelihood, the third level of inference (Kwok 2000) applied to the length scales themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import block_diag
+
+from svmselect.kernels import Kernel
+from svmselect.kernels.base import Composite
+from svmselect.kernels.names import stem, vectors
+from svmselect.kernels.stationary import Stationary
+from svmselect.priors import Hierarchical, Prior, Shrinkage, Together
+from svmselect.search.base import Search, Space, State
+from svmselect.search.grid import Grid
+from svmselect.search.run import Job, Outcome, Session, run
+from svmselect.search.trace import Record
+from svmselect.selection.objective import Posterior
+from svmselect.types import Array, Evaluation, Status
+
+COARSE = Grid(size=4, refine=2)
+"""Sixteen points and two refinements: from one start alone the likelihood is often stuck."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rung:
+    """One tau: the run there and the negative log marginal likelihood of all data."""
+
+    tau: float
+    outcome: Outcome
+    marginal: float
+
+
+@dataclass(frozen=True, eq=False)
+class Climb:
+    """All rungs that were tried, and the best."""
+
+    rungs: tuple[Rung, ...]
+    best: Rung
+
+    @property
+    def marginals(self) -> dict[float, float]:
+        """Negative log marginal likelihood by tau."""
+        return {rung.tau: rung.marginal for rung in self.rungs}
+
+
+@dataclass(frozen=True)
+class Points(Search[State]):
+    """Not a search: a list of points to be evaluated once, with gradients."""
+
+    points: tuple[tuple[float, ...], ...]
+
+    name = "points"
+    gradients = True
+    reference = "none"
+
+    def start(self, point: Array, space: Space, seed: int) -> State:
+        return State(space=space, pending=tuple(np.array(p) for p in self.points))
+
+    def tell(self, state: State, answers: Sequence[Evaluation]) -> State:
+        return replace(state, stopped=Status("converged", "every point is evaluated"))
+
+
+def climb(jobs: Sequence[Job], prior: Hierarchical, session: Session, stage: str = "") -> Climb:
+    """Choose tau for one kernel; ``jobs`` are the runs without a prior, one a start."""
+    function = jobs[0].function
+    assert isinstance(function, Posterior)
+    _check(function)
+    data = function.objective.data
+    n = float(data.weights.sum())
+    outcome = _isotropic_optimum(jobs, function, prior.beside, session, stage)
+    if outcome.best is None:
+        first = Rung(0.0, outcome, np.inf)
+        return Climb((first,), first)
+    point = outcome.best.point
+    rungs = [Rung(0.0, outcome, n * outcome.best.loss)]
+    worse = 0
+    for tau in sorted(prior.ladder):
+        label = f"{stage}tau={tau:g}"
+        shrinkage = Shrinkage(tau, prior.tails)
+        together = Together((shrinkage, prior.beside))
+        tight = replace(function, prior=together.bind(data, function.objective.kernel))
+        # from the optimum of the rung below, and from the starts: the isotropic optimum may be
+        # in another basin, a wide kernel with a large C, than scales that differ
+        outcome = _better(
+            run(
+                [
+                    replace(job, label=f"{label}/{i}", function=tight, start=x)
+                    for i, (job, x) in enumerate(
+                        [(jobs[0], point), *((job, job.start) for job in jobs)]
+                    )
+                ],
+                session,
+            )
+        )
+        if session.halted is not None or outcome.best is None:
+            break
+        point = outcome.best.point
+        job = replace(jobs[0], label=f"{label}/hessian", function=function, start=point)
+        H = _hessian(job, session, prior.step)
+        if H is None:
+            break
+        marginal = n * outcome.best.loss + level_three(H, shrinkage, point, job.space.names)
+        rungs.append(Rung(tau, outcome, marginal))
+        worse = 0 if marginal <= min(r.marginal for r in rungs) else worse + 1
+        if worse >= prior.patience:
+            break
+    return Climb(tuple(rungs), min(rungs, key=lambda rung: rung.marginal))
+
+
+def _isotropic_optimum(
+    jobs: Sequence[Job], function: Posterior, prior: Prior, session: Session, stage: str
+) -> Outcome:
+    """A coarse grid, then the search from its best point and from the starts.
+
+    The result is given as a point of the kernel with the vectors, all entries alike.
+    """
+    kernel = isotropic(function.objective.kernel)
+    prior = prior.bind(function.objective.data, kernel)
+    plain = replace(function, objective=replace(function.objective, kernel=kernel), prior=prior)
+    full, names = function.objective.names, plain.objective.names
+    members = [[i for i, name in enumerate(full) if stem(name) == short] for short in names]
+    box = jobs[0].space
+    space = Space(
+        names,
+        np.array([box.lower[m].max() for m in members]),
+        np.array([box.upper[m].min() for m in members]),
+    )
+    starts = [np.array([job.start[m].mean() for m in members]) for job in jobs]
+    # the grid is over C and the length scales; other parameters stay where they start
+    held = [i for i, name in enumerate(names) if i > 0 and "length_scale" not in name]
+    coarse = replace(COARSE, values={names[i]: [float(np.exp(starts[0][i]))] for i in held})
+    job = replace(jobs[0], function=plain, space=space, start=starts[0])
+    ends = run([replace(job, label=f"{stage}isotropic/grid", search=coarse)], session)
+    if session.halted is None and ends[0].best is not None:
+        ends += run(
+            [
+                replace(job, label=f"{stage}isotropic/{i}", start=x, seed=job.seed + i)
+                for i, x in enumerate([ends[0].best.point, *starts])
+            ],
+            session,
+        )
+    winner = _better(ends)
+    if winner.best is None:
+        return winner
+    alike = np.empty(len(full))
+    for value, m in zip(winner.best.point, members, strict=True):
+        alike[m] = value
+    told = replace(winner.best.evaluation, point=alike, gradient=None)
+    best = Record(f"{stage}tau=0", 0, full, told)
+    return replace(winner, best=best, edges=(box.lower, box.upper))
+
+
+def _better(outcomes: Sequence[Outcome]) -> Outcome:
+    """The one with the lowest loss."""
+    return min(outcomes, key=lambda o: np.inf if o.best is None else o.best.loss)
+
+
+def level_three(H: Array, prior: Shrinkage, point: Array, names: tuple[str, ...]) -> float:
+    """What the negative log posterior lacks to a negative log marginal likelihood.
+
+    Laplace's method over the deviations of each vector from its mean, an orthonormal basis Q of
+    them: 1/2 log det(Q'(H + W)Q) + sum (d - 1) log z, W the precisions of the prior and z the
+    normaliser of one deviation over that of a unit normal. With normal tails W = I/tau^2 and
+    z = tau: 1/2 log det(I + tau^2 Q'HQ). Eigenvalues of Q'HQ count from 0 up.
+    """
+    groups = vectors(names)
+    parts = [np.linalg.svd(np.ones((1, len(group))))[2][1:].T for group in groups]
+    Q = block_diag(*parts)
+    values, V = np.linalg.eigh(Q.T @ H @ Q)
+    members = [i for group in groups for i in group]
+    W = Q.T @ (prior.precision(point, names)[members][:, None] * Q)
+    whole = (V * np.maximum(values, 0.0)) @ V.T + W
+    volume = 0.5 * float(np.linalg.slogdet(whole)[1])
+    return volume + float(Q.shape[1]) * prior.log_normaliser
+
+
+def _hessian(job: Job, session: Session, step: float) -> Array | None:
+    """The Hessian of the negative log-likelihood of all data in the coordinates of the vectors.
+
+    By central differences of the exact gradient, made symmetric. None if it was cut short.
+    """
+    space, point, function = job.space, job.start, job.function
+    assert isinstance(function, Posterior)
+    members = [i for group in vectors(space.names) for i in group]
+    around = []
+    for i in members:
+        for sign in (1.0, -1.0):
+            x = point.copy()
+            x[i] = np.clip(x[i] + sign * step, space.lower[i], space.upper[i])
+            around.append(x)
+    before = len(session.records)
+    run([replace(job, search=Points(tuple(tuple(x.tolist()) for x in around)))], session)
+    records = sorted(session.records[before:], key=lambda record: record.index)
+    answers = [record.evaluation for record in records]
+    if len(answers) < len(around):
+        return None
+    n = float(function.objective.data.weights.sum())
+    H = np.zeros((len(members), len(members)))
+    for row, i in enumerate(members):
+        ahead, behind = answers[2 * row], answers[2 * row + 1]
+        if ahead.gradient is None or behind.gradient is None:
+            return None
+        width = ahead.point[i] - behind.point[i]
+        if width > 0:  # a parameter whose bounds coincide does not vary
+            H[row] = n * (ahead.gradient[members] - behind.gradient[members]) / width
+    return np.asarray(0.5 * (H + H.T))
+
+
+def isotropic(kernel: Kernel) -> Kernel:
+    """The kernel with one length scale in place of each vector of them, their geometric mean."""
+    if isinstance(kernel, Composite):
+        return type(kernel)(tuple(isotropic(part) for part in kernel.parts))
+    if isinstance(kernel, Stationary) and isinstance(kernel.length_scale, tuple):
+        mean = float(np.exp(np.mean(np.log(kernel.length_scale))))
+        return replace(kernel, length_scale=mean)  # type: ignore[type-var]
+    return kernel
+
+
+def _check(function: Posterior) -> None:
+    objective = function.objective
+    if not vectors(objective.names):
+        raise ValueError(
+            f"a hierarchical prior shrinks a vector of length scales and {objective.kernel!r} has "
+            "none; give one for each input, e.g. RBF(length_scale=[1.0] * X.shape[1])"
+        )
+    criterion = objective.criterion
+    if criterion.units == "score" or not criterion.differentiable:
+        raise ValueError(
+            f"a hierarchical prior needs a log-likelihood or evidence with a gradient, which "
+            f"{criterion.name!r} is not; use 'likelihood' or another prior"
+        )

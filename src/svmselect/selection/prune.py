@@ -1,0 +1,122 @@
+"""Leave out inputs that the length scales say do not matter, and fit again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from svmselect.data import Dataset, check_matrix
+from svmselect.kernels import Kernel
+from svmselect.kernels.base import Composite
+from svmselect.kernels.stationary import Stationary
+from svmselect.parallel import single_threaded
+from svmselect.selection.objective import Posterior
+from svmselect.selection.plan import Plan, carry_out
+from svmselect.selection.result import Selection
+from svmselect.types import Array, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Pruned:
+    """A selection on fewer inputs: ``kept`` are their columns, in order of the columns.
+
+    ``cost`` is how much log-likelihood (and log prior) of all data leaving the others out has cost,
+    before the parameters were fitted again.
+    """
+
+    kept: IntArray
+    dropped: IntArray
+    cost: float
+    selection: Selection
+
+    def decision_function(self, X: ArrayLike) -> Array:
+        """The decision values for rows with all columns."""
+        return self.selection.decision_function(check_matrix(X)[0][:, self.kept])
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The labels for rows with all columns."""
+        return self.selection.predict(check_matrix(X)[0][:, self.kept])
+
+
+def relevance(selection: Selection) -> Array:
+    """How much each input moves the kernel: its variance over its squared length scale."""
+    data = selection.posterior.objective.data
+    w = data.weights / data.weights.sum()
+    variance = w @ (data.X - w @ data.X) ** 2
+    total = np.zeros(data.X.shape[1])
+    for leaf in selection.kernel.leaves():
+        if isinstance(leaf, Stationary) and isinstance(leaf.length_scale, tuple):
+            total += variance / np.asarray(leaf.length_scale) ** 2
+    if not total.any():
+        raise ValueError(
+            f"{selection.kernel!r} has no length scale for each input, so it does not say which "
+            "inputs matter; select with e.g. RBF(length_scale=[1.0] * X.shape[1])"
+        )
+    return np.asarray(total)
+
+
+def prune(selection: Selection, allowance: float = 1.0, n_jobs: int | None = None) -> Pruned:
+    """Drop the least relevant inputs as long as it costs little, and search again without them.
+
+    Inputs go in order of ``relevance``. As many are dropped as cost at most ``allowance`` units of
+    log-likelihood each (one is what ABIC charges for a parameter), the other parameters unchanged;
+    the number is found by doubling and halving, O(log d) evaluations. Then the same search goes on
+    from there. At least one input stays.
+    """
+    posterior, order = selection.posterior, np.argsort(relevance(selection), kind="stable")
+    n, most = float(posterior.objective.data.weights.sum()), len(order) - 1
+    costs = {0: 0.0}
+
+    def affordable(count: int) -> bool:
+        kept = np.sort(order[count:])
+        function, point = reduced(posterior, selection.point, kept)
+        answer, _ = single_threaded(function, point, False, None)
+        costs[count] = n * (answer.value - selection.loss)
+        return costs[count] <= allowance * count
+
+    low, high = 0, 1
+    while high <= most and affordable(high):
+        low, high = high, 2 * high
+    high = min(high, most + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if affordable(middle) else (low, middle)
+    kept, dropped = np.sort(order[low:]), np.sort(order[:low])
+    if not low:
+        return Pruned(kept, dropped, 0.0, selection)
+    function, point = reduced(posterior, selection.point, kept)
+    job, objective = selection.outcomes[0].job, function.objective
+    settings = (objective.loss, objective.fit_intercept, function.prior, point)
+    again = Plan.of(
+        objective.data, objective.criterion, None, job.search, objective.kernel, *settings,
+        bounds=None, n_starts=1, random_state=job.seed, checkpoint=None, validation=None,
+        patience=0,
+    )  # fmt: skip
+    return Pruned(kept, dropped, costs[low], carry_out(again, n_jobs=n_jobs))
+
+
+def reduced(posterior: Posterior, point: Array, kept: IntArray) -> tuple[Posterior, Array]:
+    """The same function on fewer inputs, and the same point there."""
+    objective = posterior.objective
+    old = objective.data
+    names = None if old.feature_names is None else tuple(old.feature_names[i] for i in kept)
+    X = np.ascontiguousarray(old.X[:, kept])
+    X.flags.writeable = False
+    data = Dataset(X, old.y, old.classes, old.weights, names)
+    kernel = on_inputs(objective.kernel.at(point[1:]), kept)
+    smaller = replace(objective, data=data, kernel=kernel)
+    function = replace(posterior, objective=smaller, validation=None)
+    return function, np.concatenate([point[:1], kernel.theta])
+
+
+def on_inputs(kernel: Kernel, kept: IntArray) -> Kernel:
+    """The kernel of these inputs only: its vectors of length scales cut down to them."""
+    if isinstance(kernel, Composite):
+        return type(kernel)(tuple(on_inputs(part, kept) for part in kernel.parts))
+    if isinstance(kernel, Stationary) and isinstance(kernel.length_scale, tuple):
+        left = tuple(kernel.length_scale[i] for i in kept)
+        return replace(kernel, length_scale=left)  # type: ignore[type-var]
+    return kernel

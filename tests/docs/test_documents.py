@@ -1,0 +1,52 @@
+"""What the README and the examples show runs as it stands."""
+
+import re
+import runpy
+from pathlib import Path
+
+import figures
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SLOW = {"landscape", "searches"}
+EXAMPLES = [
+    pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in SLOW else [])
+    for path in sorted((ROOT / "examples").glob("*.py"))
+]
+
+
+def test_readme_code_runs() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert blocks
+    shared: dict[str, object] = {}  # a reader runs them one after the other
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), shared)
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_local_links_lead_somewhere(name: str) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)", (ROOT / name).read_text())
+    local = [link for link in links if "://" not in link]
+    assert [link for link in local if not (ROOT / link).exists()] == []
+    assert local or name != "README.md"
+
+
+@pytest.mark.parametrize("script", EXAMPLES)
+def test_example_runs(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with figures.collected() as drawn:
+        runpy.run_path(str(script), run_name="__main__")
+    assert capsys.readouterr().out
+    assert all(axes.has_data() for figure in drawn for axes in figure.axes)
+    assert drawn or "matplotlib" not in script.read_text()
+
+
+def test_the_gallery_has_six_pictures_or_more() -> None:
+    drawing = [p for p in (ROOT / "examples").glob("*.py") if "matplotlib" in p.read_text()]
+    assert len(drawing) >= 6
+
+
+def test_demo_predicts_well(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(ROOT / "examples" / "breast_cancer.py"), run_name="__main__")
+    found = re.search(r"held-out error +([\d.]+)%", capsys.readouterr().out)
+    assert found is not None
+    assert float(found[1]) < 5.0
