@@ -7,6 +7,7 @@ from abc import abstractmethod
 import numpy as np
 
 from .leaf import Leaf
+from .tangents import Memo, Shared, Tangent
 from .tiles import Array, Block
 
 
@@ -31,6 +32,13 @@ class InnerProduct(Leaf):
 
     def block(self, X: Array, Z: Array | None) -> Block:
         return _InnerProductBlock(self, X, X if Z is None else Z)
+
+    @abstractmethod
+    def derivatives(self, t: Array, K: Array) -> list[Array]:
+        """df(t)/dtheta as matrices, a parameter each; ``t`` is spent."""
+
+    def tangents(self, X: Array, K: Array, memo: Memo) -> list[Tangent]:
+        return [Shared(matrix) for matrix in self.derivatives(X @ X.T, K)]
 
 
 class _InnerProductBlock(Block):
