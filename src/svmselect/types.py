@@ -78,7 +78,7 @@ class Score:
     """What a criterion says at one point, and how that changes with the hyperparameters.
 
     ``gradient`` is with respect to ``names`` = ("log C", *kernel.names); None where the criterion
-    has none or none was asked for.
+    has none or none was asked for. So is ``hessian``, exact or that of Gauss and Newton.
     """
 
     value: float
@@ -88,12 +88,15 @@ class Score:
     stderr: float | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     status: Status = OK
+    hessian: Array | None = None
 
 
 @dataclass(frozen=True)
 class Evaluation:
     """One point a search has asked about, and the answer: a loss to be minimised.
 
+    ``gradient`` and ``hessian`` are of ``value``, in the units of ``value``. The Hessian may be
+    that of Gauss and Newton, without second derivatives of what is squared: then never indefinite.
     ``details`` are numbers besides: the criterion's own value under "value", and what it reports.
     """
 
@@ -104,3 +107,4 @@ class Evaluation:
     seconds: float = 0.0
     status: Status = OK
     details: Mapping[str, float] = field(default_factory=dict)
+    hessian: Array | None = None

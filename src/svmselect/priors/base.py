@@ -15,6 +15,8 @@ from svmselect.data import Dataset
 from svmselect.kernels import Kernel
 from svmselect.types import Array
 
+_STEP = 1e-4
+
 
 class Prior(ABC):
     """log pi(point), up to a constant, for coordinates of these names."""
@@ -22,6 +24,17 @@ class Prior(ABC):
     @abstractmethod
     def log_density(self, point: Array, names: tuple[str, ...]) -> tuple[float, Array]:
         """Value and gradient. Minus infinity is outside; the gradient is then not looked at."""
+
+    def hessian(self, point: Array, names: tuple[str, ...]) -> Array:
+        """Second derivatives of log pi; by differences of the gradient if there is no formula."""
+        H = np.empty((len(point), len(point)))
+        for j in range(len(point)):
+            ahead, behind = point.copy(), point.copy()
+            ahead[j] += _STEP
+            behind[j] -= _STEP
+            rise = self.log_density(ahead, names)[1] - self.log_density(behind, names)[1]
+            H[j] = rise / (ahead[j] - behind[j])
+        return np.asarray(0.5 * (H + H.T))
 
     def bind(self, data: Dataset, kernel: Kernel) -> Prior:
         """The same prior where it depends on the data and the form of the kernel."""
@@ -43,6 +56,9 @@ class Together(Prior):
     def log_density(self, point: Array, names: tuple[str, ...]) -> tuple[float, Array]:
         answers = [part.log_density(point, names) for part in self.parts]
         return sum(value for value, _ in answers), np.sum([g for _, g in answers], axis=0)
+
+    def hessian(self, point: Array, names: tuple[str, ...]) -> Array:
+        return np.asarray(np.sum([part.hessian(point, names) for part in self.parts], axis=0))
 
 
 def positive(value: float, what: str) -> float:

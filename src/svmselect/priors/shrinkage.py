@@ -39,6 +39,14 @@ class Shrinkage(Prior):
                 value -= 0.5 * float(gap @ gap) / self.tau**2
         return value, slope
 
+    def hessian(self, point: Array, names: tuple[str, ...]) -> Array:
+        """Exact for normal tails; else with the precisions as they are, so never indefinite."""
+        H = np.zeros((len(point), len(point)))
+        for group in vectors(names):
+            pull = self._pull(point[group])[1]
+            H[np.ix_(group, group)] = np.outer(pull, pull) / pull.sum() - np.diag(pull)
+        return H
+
     def precision(self, point: Array, names: tuple[str, ...]) -> Array:
         """The Gaussian precision that each entry of a vector feels; 0 elsewhere."""
         felt = np.zeros_like(point)

@@ -65,6 +65,8 @@ class Search(ABC, Generic[S]):
     name: ClassVar[str]
     gradients: ClassVar[bool] = False
     """Whether it needs gradients."""
+    hessians: ClassVar[bool] = False
+    """Whether it needs Hessians too."""
     chain: ClassVar[int] = 8
     """How many points of one batch are evaluated one after the other, each starting from the
     machines of the one before; batches are cut into pieces of this length."""
@@ -106,6 +108,11 @@ def slope_of(answer: Evaluation) -> Array | None:
     if not usable or not np.isfinite(answer.gradient).all():  # type: ignore[arg-type]
         return None
     return answer.gradient
+
+
+def order_of(search: Search[Any]) -> int:
+    """What a search wants to know of the function: 0 the value, 1 the gradient, 2 the Hessian."""
+    return 2 if search.hessians else int(search.gradients)
 
 
 def generator(state: Mapping[str, Any]) -> np.random.Generator:

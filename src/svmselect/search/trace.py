@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import platform
+import zlib
+from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -16,6 +18,7 @@ import numpy as np
 from svmselect.types import OK, Array, Evaluation, Status
 
 FORMAT = 1
+_LARGEST = 1_000_000  # entries of a Hessian that a line holds; a resumed run makes it again
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,6 +157,8 @@ def to_line(record: Record, names: tuple[str, ...]) -> str:
         "seconds": round(e.seconds, 6),
         "details": {name: _plain(v) for name, v in e.details.items()},
     }
+    if e.hessian is not None and e.hessian.size <= _LARGEST:
+        fields["hessian"] = _packed(e.hessian)
     if record.names != names:
         fields["names"] = list(record.names)
     if not e.status.ok:
@@ -172,6 +177,7 @@ def from_line(fields: Mapping[str, Any], names: tuple[str, ...]) -> Record:
         seconds=float(fields["seconds"]),
         status=Status(*fields["status"]) if "status" in fields else OK,
         details={name: float(v) for name, v in fields["details"].items()},
+        hessian=_unpacked(fields["hessian"], len(fields["point"])) if "hessian" in fields else None,
     )
     own = tuple(fields["names"]) if "names" in fields else names
     return Record(str(fields["run"]), int(fields["index"]), own, evaluation)
@@ -206,6 +212,19 @@ def read_lines(path: Path) -> tuple[dict[str, Any] | None, list[Record], int]:
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"line {number} of {path} cannot be read: {error}") from None
     return header, records, whole
+
+
+def _packed(H: Array) -> str:
+    """A symmetric matrix as text: its upper triangle, exactly."""
+    upper = np.ascontiguousarray(H[np.triu_indices(len(H))], dtype="<f8")
+    return b64encode(zlib.compress(upper.tobytes())).decode()
+
+
+def _unpacked(text: str, p: int) -> Array:
+    """Undo ``_packed``."""
+    H = np.zeros((p, p))
+    H[np.triu_indices(p)] = np.frombuffer(zlib.decompress(b64decode(text)), dtype="<f8")
+    return np.asarray(H + np.triu(H, 1).T)
 
 
 def _plain(value: float) -> float | str:

@@ -45,7 +45,7 @@ def compare(objective: Objective, point: Array, steps: tuple[float, ...] = STEPS
     slope, or of the value where that is all but flat. Of the steps within which no active set
     changes the best one counts: a wrong gradient is wrong at each of them.
     """
-    score, trained = objective.at(point, gradient=True)
+    score, trained = objective.at(point, order=True)
     if score.gradient is None:
         raise AssertionError("a gradient was asked for and none came back")
     home = fingerprint(trained)
