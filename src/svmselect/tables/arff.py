@@ -16,9 +16,14 @@ from svmselect.tables.delimited import text_frames
 from svmselect.tables.source import Source, unique_names
 from svmselect.tables.text import open_text
 
+# A backslash belongs to a pair, so that a name can be read in one way only: were it also a letter,
+# time would grow exponentially with the backslashes. A name that ends in a single one, as 'C:\',
+# has no end then, and is read again without pairs.
 _ATTRIBUTE = re.compile(
-    r"@attribute\s+('(?:\\.|[^'])*'|\"(?:\\.|[^\"])*\"|[^\s{]+)\s*(.*)", re.IGNORECASE
+    r"""@attribute\s+('(?:\\.|[^'\\])*'|'[^']*'|"(?:\\.|[^"\\])*"|"[^"]*"|[^\s{]+)\s*(.*)""",
+    re.IGNORECASE,
 )
+_QUOTED = re.compile(r"(^|[,\n])[ \t]*'")
 _NUMBERS = ("numeric", "real", "integer")
 _TARGETS = ("class", "target", "label")
 
@@ -41,7 +46,7 @@ class Arff:
             if start.lstrip().startswith("{"):
                 raise ValueError(f"{self.title} has sparse ARFF rows; save them as SVMlight or CSV")
             file.seek(place)
-            quote = "'" if re.search(r"(^|[,\n])\s*'", start) else '"'
+            quote = "'" if _QUOTED.search(start) else '"'
             yield from text_frames(file, self.title, self.names, ",", quote, 0, rows, "%")
 
 

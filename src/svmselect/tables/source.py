@@ -140,11 +140,12 @@ def unique_names(names: Sequence[str]) -> tuple[str, ...]:
     """Names for all columns, each once: an empty one is named by its position."""
     made: list[str] = []
     seen: set[str] = set()
+    next_: dict[str, int] = {}  # what the next of the same name is tried with
     for position, name in enumerate(names, start=1):
         fresh = base = name.strip() or f"column {position}"
-        again = 2
         while fresh in seen:
-            fresh, again = f"{base} ({again})", again + 1
+            again = next_.get(base, 2)
+            fresh, next_[base] = f"{base} ({again})", again + 1
         seen.add(fresh)
         made.append(fresh)
     return tuple(made)
