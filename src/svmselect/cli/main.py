@@ -52,7 +52,7 @@ class Interrupted(Exception):  # noqa: N818 - what happened, as a name
 
 
 def _guarded(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The command, its KeyboardInterrupt under another name."""
+    """The command, with other names for what the parser would take for an interruption."""
 
     @functools.wraps(command)
     def run(*arguments: Any, **options: Any) -> Any:
@@ -60,6 +60,8 @@ def _guarded(command: Callable[..., Any]) -> Callable[..., Any]:
             return command(*arguments, **options)
         except KeyboardInterrupt:
             raise Interrupted from None
+        except EOFError as error:  # which the parser takes for Ctrl-D, and so for an interruption
+            raise RuntimeError(f"a file ended too soon: {error}") from error
 
     return run
 

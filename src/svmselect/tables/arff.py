@@ -39,7 +39,7 @@ class Arff:
 
     def frames(self, rows: int) -> Iterator[Any]:
         """Data frames of texts."""
-        with open_text(self.path, self.encoding) as file:
+        with open_text(self.path, self.encoding, self.title) as file:
             _header(file)
             place = file.tell()
             start = file.read(2**16)
@@ -61,7 +61,7 @@ def is_arff(lines: Sequence[str]) -> bool:
 
 def arff_source(path: Path, title: str, encoding: str) -> Source:
     """Read the header; the target is the column called class, target or label, else the last."""
-    with open_text(path, encoding) as file:
+    with open_text(path, encoding, title) as file:
         declared, complete = _header(file)
     if not declared or not complete:
         raise ValueError(

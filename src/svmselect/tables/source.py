@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from svmselect.tables.text import open_bytes
+from svmselect.tables.packed import open_bytes
 
 PIECE = 20_000
 """Rows that are read at a time, of tables of usual width."""
@@ -116,7 +116,7 @@ def _open(path: Path, title: str, header: bool | None) -> Source:
     from svmselect.tables.text import encoding_of, sample_lines
 
     encoding = encoding_of(path)
-    lines = sample_lines(path, encoding)
+    lines = sample_lines(path, encoding, title)
     if is_arff(lines):
         return arff_source(path, title, encoding)
     if is_svmlight(lines):
