@@ -13,6 +13,7 @@ from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from svmselect.model_file import DIGEST, check, digest
+from svmselect.whole import write_whole
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -21,7 +22,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     The command line's models, a ``TableModel`` each, go the same way.
 
     What ``load`` would refuse is refused here, before anything is written: functions, and objects
-    of classes that are neither ours nor trusted by skops.
+    of classes that are neither ours nor trusted by skops. A file of that name is replaced when the
+    new one is complete, and stays as it is where writing fails.
     """
     from skops.io import dumps, get_untrusted_types
 
@@ -33,7 +35,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             "leave them out, or use skops.io.dump and name them when loading"
         )
     check(content, "the model")
-    Path(path).write_bytes(_sealed(content))
+    write_whole(path, _sealed(content))
 
 
 def load(path: str | os.PathLike[str]) -> Any:

@@ -26,6 +26,7 @@ from svmselect.cli.outcome import Outcome, Tested
 from svmselect.cli.prepare import Prepared, Question, prepare, prepare_test, split, subset
 from svmselect.cli.progress import Bar, Stopper, Watcher
 from svmselect.fitting.callbacks import Watch
+from svmselect.lock import Lock
 from svmselect.persist import save
 from svmselect.types import Array, Evaluation
 
@@ -90,6 +91,20 @@ def carry_out(wanted: Wanted, output: Output) -> int:
         output.note(note)
     rows, notes = _rows(wanted, prepared, model, output)
     wanted.folder.mkdir(parents=True, exist_ok=True)
+    with Lock(wanted.folder, "give another folder by -o"):
+        return _written(wanted, model, prepared, rows, notes, output, began)
+
+
+def _written(
+    wanted: Wanted,
+    model: Any,
+    prepared: Prepared,
+    rows: Rows,
+    notes: list[str],
+    output: Output,
+    began: float,
+) -> int:
+    """Choose and train in a folder that nobody else writes in; the exit code."""
     interrupted = _chosen(wanted, model, rows, output, notes)
     outcome = Outcome(
         model=model,

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import csv
-import os
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +20,7 @@ from svmselect.tables import Encoder, Source, TableModel, open_source
 from svmselect.tables.cells import texts
 from svmselect.tables.encoder import Number
 from svmselect.tables.gather import labels_of
+from svmselect.whole import replacing_text
 
 
 def carry_out(
@@ -107,17 +106,8 @@ def _opened(target: Path | None) -> Iterator[IO[str]]:
         sys.stdout.flush()
         return
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent, text=True)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            yield file
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with replacing_text(target) as file:
+        yield file
 
 
 def _tell(
