@@ -266,3 +266,40 @@ def test_an_archive_in_the_archive_is_looked_at_too(
         archive.writestr("data.npy", b"\0" * 2**20)
     one = node("SparseMatrixNode", "csr_matrix", "scipy.sparse", type="scipy", file="a.npz")
     refused(tmp_path, of_tree(one, **{"a.npz": inner.getvalue()}), "unpacks to more than")
+
+
+# damage
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_no_damage_to_a_model_is_a_defect(tmp_path: Path, model: bytes, seed: int) -> None:
+    from tables.test_damaged import mutants
+
+    file, told, read = tmp_path / "m.skops", list[str](), 0
+    for made in mutants(model, seed, 300):
+        file.write_bytes(made)
+        try:
+            svmselect.load(file)
+            read += 1
+        except ValueError as error:
+            told.append(str(error))
+    assert all(str(file) in said and "\n" not in said for said in told)
+    assert read < 60  # where times and comments are, which the digest leaves out
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_no_damage_behind_a_forged_digest_is_a_defect(
+    tmp_path: Path, model: bytes, seed: int
+) -> None:
+    from tables.test_damaged import mutants
+
+    file, told, held = tmp_path / "m.skops", list[str](), members(model)
+    for name, content in held.items():
+        for made in mutants(content, seed, 100):
+            file.write_bytes(packed({**held, name: made}))
+            try:
+                svmselect.load(file)
+            except ValueError as error:
+                told.append(str(error))
+    assert all(str(file) in said for said in told)
+    assert len(told) > 100

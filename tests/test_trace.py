@@ -175,7 +175,7 @@ def edited(tmp_path: Path, line: int, change: object) -> Path:
         *({name: ...} for name in ("run", "index", "point", "loss", "gradient", "stderr")),
         *({name: ...} for name in ("seconds", "details")),
         *({"point": v} for v in (None, 1.0, "ab", [], [1.0], [1.0, 2.0, 3.0], [1.0, None])),
-        *({"point": [1.0, v]} for v in (math.nan, "nan", math.inf, "-inf", "x", 10**400, [])),
+        *({"point": [1.0, v]} for v in (math.nan, "nan", math.inf, "-inf", 1e12, "x", 10**400, [])),
         *({"gradient": v} for v in ([1.0], 1.0, "ab", {}, [None, 1.0])),
         *({"loss": v} for v in (None, [], "x", 10**400)),
         *({"index": v} for v in (None, 1.5, "x", True, math.nan, [])),
@@ -225,3 +225,23 @@ def test_a_header_of_something_else(tmp_path: Path, change: object) -> None:
 @pytest.mark.parametrize("value", [math.nan, math.inf, "nan"])
 def test_a_value_that_is_no_number_is_one_that_was_computed(tmp_path: Path, value: object) -> None:
     assert Trace.load(edited(tmp_path, 2, {"loss": value}))[0].loss == math.inf
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_no_damage_to_a_trace_is_a_defect(tmp_path: Path, seed: int) -> None:
+    from svmselect import report
+    from tables.test_damaged import mutants
+
+    path, told, read = tmp_path / "a.jsonl", list[str](), 0
+    lines = [json.dumps(HEADER) + "\n", *(to_line(record(index=i), NAMES) for i in range(4))]
+    for made in mutants("".join(lines).encode(), seed, 300):
+        path.write_bytes(made)
+        try:
+            with np.errstate(over="ignore"):  # of numbers that damage made large
+                report.of_trace(path)
+            read += 1
+        except ValueError as error:
+            told.append(str(error))
+    assert all(str(path) in said for said in told)
+    assert read
+    assert told

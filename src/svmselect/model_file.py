@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import math
+import struct
 import tokenize
 import zlib
 from typing import Any
@@ -38,27 +39,29 @@ that call an operator, and those of packages other than NumPy, SciPy and scikit-
 types are trusted is checked besides.
 """
 _PROTOCOL = 2
+# what zipfile ends in where the bytes are not what they should be
+_DAMAGE = (
+    BadZipFile, zlib.error, OSError, EOFError, ValueError, RuntimeError, OverflowError, IndexError,
+    struct.error,
+)  # fmt: skip
 _ENCRYPTED = 0x1 | 0x40
 _PATCHED = 0x20
 
 
 def check(content: bytes, title: object) -> None:
     """Refuse an archive that is damaged, unpacks to too much, or is of no kind that we write."""
-    try:
-        with ZipFile(io.BytesIO(content)) as archive:
-            _check_members(archive, title)
-            if "schema.json" not in archive.namelist():
-                raise _foreign(title)
-            files = _files(_tree(archive, title), title)
-            sizes = {one.filename: one.file_size for one in archive.infolist()}
-            most = limit(len(content))
-            # an array that is named twice is also read twice
-            if sum(sizes.get(name, 0) for name in files) > most:
-                raise too_large(title, most)
-            for name in archive.namelist():
-                _check_array(name, archive.read(name), title)
-    except (BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError):
-        raise ValueError(f"{title} is damaged or cut short; copy or save it again") from None
+    with _opened(content, title) as archive:
+        _check_members(archive, len(content), title)
+        if "schema.json" not in archive.namelist():
+            raise _foreign(title)
+        files = _files(_tree(archive, title), title)
+        sizes = {one.filename: one.file_size for one in archive.infolist()}
+        most = limit(len(content))
+        # an array that is named twice is also read twice
+        if sum(sizes.get(name, 0) for name in files) > most:
+            raise too_large(title, most)
+        for name in archive.namelist():
+            _check_array(name, _read(archive, name, title), title)
 
 
 def digest(archive: ZipFile) -> str:
@@ -71,28 +74,44 @@ def digest(archive: ZipFile) -> str:
     return found.hexdigest()
 
 
+def _opened(content: bytes, title: object) -> ZipFile:
+    try:
+        return ZipFile(io.BytesIO(content))
+    except _DAMAGE:
+        raise _damaged(title) from None
+
+
+def _read(archive: ZipFile, name: str, title: object) -> bytes:
+    try:
+        return archive.read(name)
+    except _DAMAGE:
+        raise _damaged(title) from None
+
+
+def _damaged(title: object) -> ValueError:
+    return ValueError(f"{title} is damaged or cut short; copy or save it again")
+
+
 def _foreign(title: object) -> ValueError:
     return ValueError(f"{title} is no model file: svmselect.save wrote no such archive")
 
 
-def _check_members(archive: ZipFile, title: object) -> None:
+def _check_members(archive: ZipFile, size: int, title: object) -> None:
     """Refuse members that are encrypted, packed in other ways than ours, too large or twofold."""
     held = archive.infolist()
     for one in held:
         if one.flag_bits & _ENCRYPTED:
             raise ValueError(
-                f"{title} is encrypted ({one.filename}), which model files are not; decrypt it, or "
-                "get one that svmselect.save wrote"
+                f"{title} is encrypted ({one.filename[:60]!r}), which model files are not; decrypt "
+                "it, or get one that svmselect.save wrote"
             )
         if one.compress_type not in (ZIP_STORED, ZIP_DEFLATED) or one.flag_bits & _PATCHED:
             raise ValueError(
-                f"{title} is packed in a way that model files are not ({one.filename}); get one "
-                "that svmselect.save wrote"
+                f"{title} is packed in a way that model files are not ({one.filename[:60]!r}); get "
+                "one that svmselect.save wrote"
             )
     if len({one.filename for one in held}) < len(held):
         raise ValueError(f"{title} has two members of one name, which svmselect.save never writes")
-    assert archive.fp is not None
-    size = archive.fp.seek(0, io.SEEK_END)
     most = limit(size)
     if sum(one.file_size for one in held) > most:
         raise too_large(title, most)
@@ -100,8 +119,9 @@ def _check_members(archive: ZipFile, title: object) -> None:
 
 def _tree(archive: ZipFile, title: object) -> dict[str, Any]:
     """The tree of nodes, as JSON has it."""
+    text = _read(archive, "schema.json", title)
     try:
-        tree = json.loads(archive.read("schema.json"))
+        tree = json.loads(text)
     except (ValueError, RecursionError):
         raise _foreign(title) from None
     if not isinstance(tree, dict) or tree.get("protocol") != _PROTOCOL:
@@ -134,10 +154,10 @@ def _files(tree: Any, title: object) -> list[str]:
 def _check_array(name: str, data: bytes, title: object) -> None:
     """Refuse an array whose header is none, or announces more than there is."""
     if name.endswith(".npz"):  # of a sparse matrix: an archive in the archive
-        with ZipFile(io.BytesIO(data)) as archive:
-            _check_members(archive, title)
+        with _opened(data, title) as archive:
+            _check_members(archive, len(data), title)
             for inner in archive.namelist():
-                _check_array(inner, archive.read(inner), title)
+                _check_array(inner, _read(archive, inner, title), title)
     if not name.endswith(".npy"):
         return
     stream = io.BytesIO(data)
@@ -149,11 +169,11 @@ def _check_array(name: str, data: bytes, title: object) -> None:
         shape, _, dtype = readers[np.lib.format.read_magic(stream)](stream)
     except (ValueError, TypeError, KeyError, SyntaxError, tokenize.TokenError, RecursionError):
         raise ValueError(
-            f"{title} holds an array without a proper header ({name}); copy or save it again"
+            f"{title} holds an array without a proper header ({name[:60]!r}); copy or save it again"
         ) from None
     announced = math.prod(shape) * dtype.itemsize
     if dtype.hasobject or not dtype.itemsize or announced != len(data) - stream.tell():
         raise ValueError(
-            f"{title} holds an array that is not what its header announces ({name}); copy or save "
-            "it again"
+            f"{title} holds an array that is not what its header announces ({name[:60]!r}); copy "
+            "or save it again"
         )

@@ -17,6 +17,7 @@ from svmselect.lines import torn_beginning, whole_lines
 from svmselect.types import OK, Array, Evaluation, Status
 
 FORMAT = 1
+_FARTHEST = 700.0  # in search coordinates, which are logarithms: beyond it their exp is no number
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,8 +199,8 @@ def read_lines(path: Path) -> tuple[dict[str, Any] | None, list[Record]]:
             fields = json.loads(line)
             if "svmselect" not in fields:  # else it is no evaluation, as a report's line
                 record = from_line(fields, names)
-                if not np.isfinite(record.point).all():
-                    raise ValueError("a coordinate of its point is no finite number")
+                if not (np.abs(record.point) <= _FARTHEST).all():
+                    raise ValueError("a coordinate of its point is no logarithm of a number")
                 records.append(record)
         except (
             ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError
