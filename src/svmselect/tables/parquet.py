@@ -79,7 +79,7 @@ def _told(title: str) -> Iterator[None]:
     except (ArrowException, OSError, ValueError, TypeError, KeyError, OverflowError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # of the disk, not of what is on it
-        if title in str(error):
+        if type(error) is ValueError and title in str(error):
             raise  # a sentence of ours
         raise ValueError(
             f"{title} is no complete Parquet file, or damaged: {' '.join(str(error).split())[:200]}"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from svmselect.tables.packed import open_bytes
+from svmselect.whole import naming
 
 PIECE = 20_000
 """Rows that are read at a time, of tables of usual width."""
@@ -130,9 +131,11 @@ def _spooled() -> Path:
     import shutil
 
     with tempfile.NamedTemporaryFile(prefix="svmselect-", delete=False) as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
-    path = Path(file.name)
-    atexit.register(path.unlink, missing_ok=True)
+        path = Path(file.name)
+        atexit.register(path.unlink, missing_ok=True)
+        with naming(path):
+            shutil.copyfileobj(sys.stdin.buffer, file)
+            file.flush()
     return path
 
 
