@@ -101,12 +101,18 @@ class GaussNewton(Search[GaussNewtonState]):
         move = np.zeros_like(x)
         if free.any():
             move[free] = -_solve(H[np.ix_(free, free)], g[free], state.damping)
-        new = space.clip(x + np.clip(move, -self.longest, self.longest))
-        moved = new - x
-        promised = -float(g @ moved + 0.5 * moved @ H @ moved)
-        if not promised >= 0.3 * self.ftol or not moved.any():
-            return replace(state, stopped=Status("converged", "the model promises no gain"))
-        return replace(state, pending=(new,))
+        furthest = float(np.abs(move).max())
+        # cut coordinate by coordinate, which goes further; the whole where that leads uphill
+        for step in (
+            np.clip(move, -self.longest, self.longest),
+            move * min(1.0, self.longest / max(furthest, 1e-300)),
+        ):
+            new = space.clip(x + step)
+            moved = new - x
+            promised = -float(g @ moved + 0.5 * moved @ H @ moved)
+            if moved.any() and promised >= 0.3 * self.ftol:
+                return replace(state, pending=(new,))
+        return replace(state, stopped=Status("converged", "the model promises no gain"))
 
 
 def _solve(H: Array, g: Array, damping: float) -> Array:

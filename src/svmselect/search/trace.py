@@ -15,10 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from svmselect.files.lines import torn_beginning, whole_lines
 from svmselect.types import OK, Array, Evaluation, Status
 
 FORMAT = 1
 _LARGEST = 1_000_000  # entries of a Hessian that a line holds; a resumed run makes it again
+_FARTHEST = 700.0  # in search coordinates, which are logarithms: beyond it their exp is no number
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +115,7 @@ class Trace(Sequence[Record]):
     @classmethod
     def load(cls, path: str | Path) -> Trace:
         """Read a file of JSON lines that ``select(checkpoint=...)`` has written."""
-        header, records, _ = read_lines(Path(path))
+        header, records = read_lines(Path(path))
         if header is None:
             raise ValueError(f"{path} has no complete first line, so nothing can be read from it")
         return cls(tuple(sorted_records(records)), header, Path(path))
@@ -167,8 +169,9 @@ def to_line(record: Record, names: tuple[str, ...]) -> str:
 
 
 def from_line(fields: Mapping[str, Any], names: tuple[str, ...]) -> Record:
-    """The record that ``to_line`` wrote."""
+    """The record that ``to_line`` wrote; what it did not write is an error of some kind."""
     slope, stderr = fields["gradient"], fields["stderr"]
+    own = _words(fields["names"], "names") if "names" in fields else names
     evaluation = Evaluation(
         point=np.array([float(v) for v in fields["point"]]),
         value=float(fields["loss"]),
@@ -179,39 +182,78 @@ def from_line(fields: Mapping[str, Any], names: tuple[str, ...]) -> Record:
         details={name: float(v) for name, v in fields["details"].items()},
         hessian=_unpacked(fields["hessian"], len(fields["point"])) if "hessian" in fields else None,
     )
-    own = tuple(fields["names"]) if "names" in fields else names
-    return Record(str(fields["run"]), int(fields["index"]), own, evaluation)
+    if len(evaluation.point) != len(own):
+        raise ValueError(f"it has {len(evaluation.point)} coordinates, and {len(own)} names")
+    if evaluation.gradient is not None and len(evaluation.gradient) != len(own):
+        raise ValueError(f"it has {len(evaluation.gradient)} slopes, and {len(own)} coordinates")
+    if not isinstance(fields["run"], str) or type(fields["index"]) is not int:
+        raise TypeError("its run is no word or its index no whole number")
+    return Record(fields["run"], fields["index"], own, evaluation)
 
 
-def read_lines(path: Path) -> tuple[dict[str, Any] | None, list[Record], int]:
-    """Header, records, and how many bytes of the file are whole lines; a torn last line is left."""
+def read_lines(path: Path) -> tuple[dict[str, Any] | None, list[Record]]:
+    """Header, if there is a whole one, and records; a torn last line is left out."""
     content = path.read_bytes()
-    whole = content.rfind(b"\n") + 1
-    lines = content[:whole].splitlines()
-    if not lines:
-        return None, [], 0
-    try:
-        header = json.loads(lines[0])
-        known = isinstance(header, dict) and header.get("svmselect") == "trace"
-    except ValueError:
-        known = False
-    if not known:
-        raise ValueError(f"{path} is not a trace of svmselect: its first line is no such header")
-    if header["format"] != FORMAT:
-        raise ValueError(
-            f"{path} has format {header['format']}, this version reads {FORMAT}; "
-            "finish the run with the version that began it, or start a new file"
-        )
+    lines = whole_lines(content)
+    if not lines and torn_beginning(content, '{"svmselect": "trace"'):
+        return None, []
+    header = _header(lines[0] if lines else b"", path)
     names = tuple(header["names"])
     records = []
     for number, line in enumerate(lines[1:], start=2):
         try:
             fields = json.loads(line)
             if "svmselect" not in fields:  # else it is no evaluation, as a report's line
-                records.append(from_line(fields, names))
-        except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"line {number} of {path} cannot be read: {error}") from None
-    return header, records, whole
+                record = from_line(fields, names)
+                if not (np.abs(record.point) <= _FARTHEST).all():
+                    raise ValueError("a coordinate of its point is no logarithm of a number")
+                records.append(record)
+        except (
+            ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError
+        ) as error:  # fmt: skip
+            said = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+            raise ValueError(
+                f"line {number} of {path} cannot be read: {said}; it was changed after svmselect "
+                "wrote it, so restore the file or remove the line"
+            ) from None
+    return header, records
+
+
+def _header(line: bytes, path: Path) -> dict[str, Any]:
+    """The first line of a trace, checked."""
+    try:
+        header = json.loads(line)
+        known = isinstance(header, dict) and header.get("svmselect") == "trace"
+    except (ValueError, RecursionError):
+        known = False
+    if not known:
+        raise ValueError(f"{path} is not a trace of svmselect: its first line is no such header")
+    if header.get("format") != FORMAT:
+        raise ValueError(
+            f"{path} has format {header.get('format')}, this version reads {FORMAT}; "
+            "finish the run with the version that began it, or start a new file"
+        )
+    try:
+        _words(header["names"], "names")
+        for name in ("settings", "versions"):
+            _words(list(header[name]), name)
+            _words(list(header[name].values()), name)
+        if type(header["seed"]) is not int or not isinstance(header["data"], str):
+            raise TypeError("its seed is no whole number or its data no word")
+    except (KeyError, TypeError, AttributeError) as error:
+        said = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        raise ValueError(
+            f"line 1 of {path} cannot be read: {said}; it was changed after svmselect wrote it, so "
+            "restore the file or start a new one"
+        ) from None
+    return header  # type: ignore[no-any-return]
+
+
+def _words(value: Any, name: str) -> tuple[str, ...]:
+    """A list of words as a tuple."""
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise TypeError(f"its {name} are no words")
+    return tuple(value)
 
 
 def _packed(H: Array) -> str:
