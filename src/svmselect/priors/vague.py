@@ -8,9 +8,9 @@ import numpy as np
 
 from svmselect.data import Dataset
 from svmselect.kernels import Kernel
-from svmselect.kernels.names import matching, stem
+from svmselect.kernels.names import parameters
 from svmselect.priors.base import Prior
-from svmselect.priors.typical import from_data, unit
+from svmselect.priors.typical import from_data
 from svmselect.types import Array
 
 
@@ -19,19 +19,16 @@ class Vague(Prior):
     """Normal densities around what the data suggest: wide, but not so wide as a search can stray.
 
     log C has standard deviation ``C``, a length scale (of a vector, the mean of its logarithms)
-    ``length_scale``, every other parameter ``other``. They are around ``typical.from_data``, or
-    with ``about="unit"`` around C = 1, the median distance between rows and the parameters given.
+    ``length_scale``, every other parameter ``other``; around ``centre``, or ``typical.from_data``.
     """
 
     C: float = 3.0
     length_scale: float = 1.0
     other: float = np.inf
-    about: str = "data"
     centre: Array | None = field(default=None, repr=False, compare=False)
 
     def bind(self, data: Dataset, kernel: Kernel) -> Prior:
-        found = from_data if self.about == "data" else unit
-        return replace(self, centre=found(data, kernel))
+        return self if self.centre is not None else replace(self, centre=from_data(data, kernel))
 
     def log_density(self, point: Array, names: tuple[str, ...]) -> tuple[float, Array]:
         if self.centre is None:
@@ -51,9 +48,9 @@ class Vague(Prior):
 
     def _parts(self, names: tuple[str, ...]) -> list[tuple[list[int], float]]:
         """Coordinates whose mean has a density, and its standard deviation."""
-        groups = {stem(name): matching(stem(name), names) for name in names[1:]}
         parts = [([0], self.C)]
-        for name, members in groups.items():
+        for name, members in parameters(names[1:]).items():
+            members = [i + 1 for i in members]
             scale = self.length_scale if "length_scale" in name else self.other
             if np.isfinite(scale):
                 parts.append((members, scale))
