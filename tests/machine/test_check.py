@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from scipy import linalg
 
+from machine.exactness import judge
 from machine.problems import cloud, regimes
-from svmselect.kernels import RBF
+from svmselect import score
+from svmselect.kernels import RBF, Polynomial
 from svmselect.machine import box_qp, check, reference, solve
 from svmselect.machine.check import check_gram
 
@@ -82,6 +84,15 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "C None": ({"C": None}, "positive finite number, got None"),
     "C many": ({"C": np.ones(2)}, "positive finite number, got array"),
     "C enormous": ({"C": 1e200}, r"C times the largest weight is 1e\+200"),
+    "C next to nothing": ({"C": 1e-310}, r"C times the smallest weight above zero is 1e-310; raise"),
+    "a weight next to nothing": (
+        {"weights": np.where(np.arange(12) == 6, 1e-310, 1.0)},
+        r"smallest weight above zero is 1e-310; raise one of them \(a weight of zero leaves",
+    ),
+    "a product that vanishes": (
+        {"C": 1e-60, "weights": np.where(np.arange(12) == 6, 1e-300, 1.0)},
+        "smallest weight above zero is 0; raise one",
+    ),
     "weights of another length": (
         {"weights": np.ones(11)},
         r"one entry for each of the 12 points, got shape \(11,\)",
@@ -116,6 +127,29 @@ def test_bad_input_is_named(name: str) -> None:
 def test_the_reference_sees_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check, "backend", lambda: reference)
     test_bad_input_is_named(name)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+def test_every_way_to_a_machine_refuses_what_overflows(loss: str) -> None:
+    # these matrices come from a kernel, not from a user: there they took for ever
+    cube = Polynomial(3)
+    with pytest.raises(ValueError, match=r"K\[0, 0\] is inf; rescale the inputs"):
+        score(1e60 * (1.0 + X**2), Y, "likelihood", kernel=cube, loss=loss)
+    with pytest.raises(ValueError, match="smallest weight above zero is 1e-310"):
+        score(X, Y, "likelihood", C=1e-310, kernel=cube, loss=loss)
+    with pytest.raises(ValueError, match=r"largest weight is 1e\+150"):
+        score(X, Y, "likelihood", weights=np.full(12, 1e150), kernel=cube, loss=loss)
+
+
+@pytest.mark.parametrize("least", [1e-100, 1e-99])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+def test_the_least_that_is_allowed(loss: str, least: float) -> None:
+    for C, w in ((least, 1.0), (1.0, least)):
+        for fit_intercept in (True, False):
+            weights = np.where(np.arange(12) == 6, w, 1.0)
+            s = solve(K, Y, C, loss, fit_intercept, weights)
+            assert s.alpha[6] > 0
+            assert judge(K, s).kkt <= 1e-9
 
 
 @pytest.mark.parametrize("name", regimes(4))

@@ -22,6 +22,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "watch.hpp"
+
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
 #define SVMSELECT_CLONES __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
 #else
@@ -35,6 +37,7 @@ using Index = std::ptrdiff_t;
 // Stands for infinity, so that the compiler may assume finite arithmetic.
 constexpr double HUGE_NUMBER = 1e300;
 constexpr Index BLOCK = 64;
+constexpr long STEPS_A_LOOK = 64;
 
 struct Problem {
     const double* K;  // n x n, row-major, symmetric
@@ -229,8 +232,10 @@ inline void two_step(double qi, double qj, double kij, double ri, double rj, dou
     if (best == HUGE_NUMBER) consider(ri / qi, 0.0);
 }
 
-inline Descent decompose(const Problem& p, double* beta, double* r, double tol, long max_steps) {
+inline Descent decompose(const Problem& p, double* beta, double* r, double tol, long max_steps,
+                         Watch& watch) {
     const Index n = p.n;
+    if (n == 0) return {0, 0.0, 0.0};
     std::vector<double> q(n), up(n), down(n);
     double largest_q = 0.0;
     for (Index k = 0; k < n; ++k) {
@@ -256,6 +261,7 @@ inline Descent decompose(const Problem& p, double* beta, double* r, double tol, 
     Index i = 0, j = 0;
     double di = 0.0, dj = 0.0, violation = 0.0, churn = 0.0;
     for (long step = 0;; ++step) {
+        if (step % STEPS_A_LOOK == 0) watch.look();
         const double *Ki = p.K + i * n, *Kj = p.K + j * n;
         if (p.balanced) {
             double largest, smallest;

@@ -143,6 +143,8 @@ def _newton_point(
     jitter = 1e-15 * float(K_FF.diagonal().max(initial=1e-300))
     while system is None:
         jitter *= 10.0
+        if not jitter < 1e300:  # no lift helps
+            raise ValueError("K holds entries that are not finite; rescale the inputs")
         system = Bordered.of(K_FF, ridge + jitter, fit_intercept)
     rhs = f[F] + y[F] * (loss.slope(z[F]) * cost[F] * ridge)
     x, b = system.solve(rhs)

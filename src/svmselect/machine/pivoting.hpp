@@ -37,20 +37,21 @@ class FreeBlock {
         int m = static_cast<int>(free.size()), rank = 0, info = 0;
         std::vector<int> order(m);
         std::vector<double> work(2 * static_cast<std::size_t>(m));
-        for (double stop = threshold(m); rank < m; stop *= 100.0) {
+        // From `scale` on the first pivot alone stands clear, so this ends unless an entry is infinite.
+        double stop = threshold(m);
+        for (int attempt = 0; attempt < ATTEMPTS; ++attempt, stop *= 100.0) {
             gather(free);
             lapack_.pstrf(&uplo_, &m, A_.data(), &m, order.data(), &rank, &stop, work.data(), &info);
             std::vector<Index> kept;
             for (int i = 0; i < rank; ++i) kept.push_back(free[order[i] - 1]);
             std::sort(kept.begin(), kept.end());
-            if (rank == m ? !try_factor(kept, false) : !try_factor(kept)) {
-                rank = 0;
-                continue;
-            }
+            if (rank == m ? !try_factor(kept, false) : !try_factor(kept)) continue;
             for (int i = rank; i < m; ++i) dependent.push_back(free[order[i] - 1]);
             free = kept;
             return;
         }
+        dependent.swap(free);
+        try_factor(free);
     }
 
     void solve(std::vector<double>& rhs, int columns) {
@@ -61,6 +62,8 @@ class FreeBlock {
     double lift() const { return lift_; }
 
   private:
+    static constexpr int ATTEMPTS = 12;  // a factor of 100 each: from round-off to beyond the scale
+
     double threshold(int m) const { return 4.0 * 2.2e-16 * m * scale_; }
 
     void gather(const std::vector<Index>& free) {
@@ -110,7 +113,8 @@ struct Pivoting {
 // In: states, and beta for the coordinates that may have to be parked; r, if its residual is known.
 // Out: states, beta, r; exact when the ending says so.
 inline Pivoting pivot(const Problem& p, const Lapack& lapack, std::int8_t* state, double* beta,
-                      double* r, bool known, double tol, int max_rounds, int patience) {
+                      double* r, bool known, double tol, int max_rounds, int patience,
+                      Watch& watch) {
     const Index n = p.n;
     std::vector<double> base(p.target, p.target + n);  // target less the part of the fixed
     std::vector<double> held(beta, beta + n);          // where a coordinate would be parked
@@ -152,6 +156,7 @@ inline Pivoting pivot(const Problem& p, const Lapack& lapack, std::int8_t* state
     int waited = 0;
     double offset = 0.0;
     for (int round = 1; round <= max_rounds; ++round) {
+        watch.look();
         free.clear();
         for (Index k = 0; k < n; ++k)
             if (state[k] == FREE) free.push_back(k);

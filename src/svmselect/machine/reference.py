@@ -13,6 +13,7 @@ AT_LOWER, FREE, AT_UPPER, ABSENT, PARKED = -1, 0, 1, 2, 3
 EXACT, CYCLING, NO_FREE = 0, 1, 2
 _GIVE_UPS = 4  # coordinates given up for each round that is allowed
 _EPS = 2.2e-16
+_ATTEMPTS = 12  # a factor of 100 each: from round-off to beyond the largest entry
 
 
 def subtract(K: Array, ridge: Array, beta: Array, residual: Array) -> None:
@@ -34,6 +35,8 @@ def decompose(
     max_steps: int,
 ) -> tuple[int, float, float]:
     """Descend by working sets of two, in place on beta and residual; (steps, violation, churn)."""
+    if not len(beta):
+        return 0, 0.0, 0.0
     r, churn = residual, 0.0
     q = K.diagonal() + ridge
     tiny = max(1e-14 * q.max(initial=0.0), 1e-140)  # its square must not vanish
@@ -128,12 +131,13 @@ def _factor(A: Array) -> tuple[Array, bool]:
 def independent_rows(A: Array) -> IntArray:
     """The rows of A, in order, that a pivoted Cholesky factorisation finds independent."""
     stop = 4.0 * _EPS * len(A) * A.diagonal().max()
-    while True:
+    for _ in range(_ATTEMPTS):
         _, order, rank, _ = lapack.dpstrf(A, lower=1, tol=stop)
         kept = np.sort(order[:rank] - 1)
         if rank == len(A) or _factor(A[np.ix_(kept, kept)])[1]:
             return kept
         stop *= 100.0
+    return np.empty(0, dtype=np.intp)
 
 
 def pivot(
@@ -155,7 +159,7 @@ def pivot(
     """Exchange active sets until exact, in place; (rounds, ending, offset)."""
     held = np.clip(beta, lower, upper)
     states[states == PARKED] = FREE
-    largest = K.diagonal().max()
+    largest = K.diagonal().max(initial=0.0)
     fewest, waited, offset = len(beta) + 1, 0, 0.0
     for turn in range(1, max_rounds + 1):
         beta[:] = np.where(states == AT_LOWER, lower, np.where(states == AT_UPPER, upper, 0.0))
@@ -251,6 +255,8 @@ def settle(
     max_rounds: int,
 ) -> tuple[int, bool, float]:
     """Descend by active sets, in place on beta and residual; (rounds, settled, churn)."""
+    if not len(beta):
+        return 1, True, 0.0
     diagonal = K.diagonal()
     lift = (float((diagonal + ridge).mean()) or 1.0) if balanced else 0.0
     A = K + lift

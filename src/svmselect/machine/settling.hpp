@@ -140,8 +140,8 @@ struct Settling {
 
 class Settler {
   public:
-    Settler(const Problem& p, const Lapack& lapack, double* beta, double* r)
-        : p_(p), beta_(beta), r_(r), factor_(p, lift(p)), free_(p.n, 0) {
+    Settler(const Problem& p, const Lapack& lapack, double* beta, double* r, Watch& watch)
+        : p_(p), watch_(watch), beta_(beta), r_(r), factor_(p, lift(p)), free_(p.n, 0) {
         for (Index k = 0; k < p.n; ++k) largest_ = std::max(largest_, p.K[k * p.n + k]);
         std::vector<Index> inside;
         for (Index k = 0; k < p.n; ++k)
@@ -258,6 +258,7 @@ class Settler {
         for (const Index k : factor_.members()) slack_.push_back(r_[k]);
         offset_ = 0.0;
         while (factor_.size() > 0) {
+            watch_.look();
             // less their mean, which only the offset sees: alpha may be far smaller than 1 / K
             const double mean = p_.balanced ? std::accumulate(slack_.begin(), slack_.end(), 0.0) /
                                                   static_cast<double>(slack_.size())
@@ -282,7 +283,9 @@ class Settler {
     // Let k in among the free ones. Where its column depends on theirs it slides along the null
     // direction, downhill, until it or one of them meets a bound.
     void enter(Index k) {
+        watch_.look();
         while (!factor_.append(k)) {
+            watch_.look();
             const Index m = factor_.size();
             x_.clear();
             for (const Index j : factor_.members()) x_.push_back(-factor_.entry(k, j));
@@ -326,6 +329,7 @@ class Settler {
     }
 
     const Problem& p_;
+    Watch& watch_;
     double *beta_, *r_;
     MovingFactor factor_;
     std::vector<std::int8_t> free_;  // whether in the factor
@@ -339,8 +343,8 @@ class Settler {
 
 // In: beta within its bounds and of the right sum, r its residual. Out: both, further down.
 inline Settling settle(const Problem& p, const Lapack& lapack, double* beta, double* r, double tol,
-                       int max_rounds) {
-    return Settler(p, lapack, beta, r).run(tol, max_rounds);
+                       int max_rounds, Watch& watch) {
+    return Settler(p, lapack, beta, r, watch).run(tol, max_rounds);
 }
 
 }  // namespace svmselect

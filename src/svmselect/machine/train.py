@@ -7,7 +7,13 @@ from numpy.typing import ArrayLike
 
 from svmselect.losses import get_loss
 from svmselect.machine.box_qp import BoxQP, solve_box
-from svmselect.machine.check import check_gram, check_penalty, check_signs, check_weights
+from svmselect.machine.check import (
+    check_gram,
+    check_penalty,
+    check_scale,
+    check_signs,
+    check_weights,
+)
 from svmselect.machine.newton import newton
 from svmselect.machine.reference import ABSENT, AT_LOWER, AT_UPPER, FREE, PARKED
 from svmselect.machine.solution import Solution, describe
@@ -38,13 +44,12 @@ def solve(
     gram = check_gram(K)
     signs = check_signs(y, len(gram))
     w = check_weights(weights, signs)
-    penalty = check_penalty(C, w)
     if start is not None and len(start.beta) != len(signs):
         raise ValueError(
             f"start was trained on {len(start.beta)} points, this problem has {len(signs)}; "
             "start from a solution for the same points, or leave it out"
         )
-    return train(gram, signs, penalty, loss, fit_intercept, w, start)
+    return train(gram, signs, C, loss, fit_intercept, w, start)
 
 
 def train(
@@ -56,7 +61,9 @@ def train(
     weights: Array,
     start: Solution | None = None,
 ) -> Solution:
-    """``solve`` for arguments that are known to be sound."""
+    """``solve`` for arguments that are known to be sound, but for the size of K and of C w."""
+    check_scale(K)
+    C = check_penalty(C, weights)
     by_loss = _train_logistic if loss == "logistic" else _train_hinge
     return by_loss(K, y, C, loss, fit_intercept, weights, start)
 
