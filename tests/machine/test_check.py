@@ -84,7 +84,10 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "C None": ({"C": None}, "positive finite number, got None"),
     "C many": ({"C": np.ones(2)}, "positive finite number, got array"),
     "C enormous": ({"C": 1e200}, r"C times the largest weight is 1e\+200"),
-    "C next to nothing": ({"C": 1e-310}, r"C times the smallest weight above zero is 1e-310; raise"),
+    "C next to nothing": (
+        {"C": 1e-310},
+        r"C times the smallest weight above zero is 1e-310; raise",
+    ),
     "a weight next to nothing": (
         {"weights": np.where(np.arange(12) == 6, 1e-310, 1.0)},
         r"smallest weight above zero is 1e-310; raise one of them \(a weight of zero leaves",

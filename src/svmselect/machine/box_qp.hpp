@@ -18,10 +18,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "list.hpp"
 #include "watch.hpp"
 
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
@@ -31,8 +30,6 @@
 #endif
 
 namespace svmselect {
-
-using Index = std::ptrdiff_t;
 
 // Stands for infinity, so that the compiler may assume finite arithmetic.
 constexpr double HUGE_NUMBER = 1e300;
@@ -188,11 +185,11 @@ SVMSELECT_CLONES inline void subtract_rows(const double* K, Index n, const Index
 
 // r -= (K + diag(ridge)) b, reading the rows that count.
 inline void subtract(const double* K, Index n, const double* ridge, const double* b, double* r) {
-    std::vector<Index> rows;
-    std::vector<double> steps;
+    List<Index> rows;
+    List<double> steps;
     for (Index k = 0; k < n; ++k)
         if (b[k] != 0.0) rows.push_back(k), steps.push_back(b[k]), r[k] -= ridge[k] * b[k];
-    subtract_rows(K, n, rows.data(), steps.data(), static_cast<Index>(rows.size()), r);
+    subtract_rows(K, n, rows.data(), steps.data(), rows.size(), r);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -236,7 +233,7 @@ inline Descent decompose(const Problem& p, double* beta, double* r, double tol, 
                          Watch& watch) {
     const Index n = p.n;
     if (n == 0) return {0, 0.0, 0.0};
-    std::vector<double> q(n), up(n), down(n);
+    List<double> q(n), up(n), down(n);
     double largest_q = 0.0;
     for (Index k = 0; k < n; ++k) {
         q[k] = p.K[k * n + k] + p.ridge[k];

@@ -54,7 +54,7 @@ def check_gram(K: ArrayLike) -> Array:
 
 
 def check_scale(K: Array) -> None:
-    """Refuse a Gram matrix too large to multiply by; its diagonal tells, as |K_ij|^2 <= K_ii K_jj."""
+    """Refuse a Gram matrix too large to multiply by: |K_ij|^2 <= K_ii K_jj, so the diagonal tells."""
     diagonal = K.diagonal()
     if not diagonal.max(initial=0.0) <= _LARGEST:
         i = int(np.argmax(~(diagonal <= _LARGEST)))
