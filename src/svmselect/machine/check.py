@@ -54,7 +54,7 @@ def check_gram(K: ArrayLike) -> Array:
 
 
 def check_scale(K: Array) -> None:
-    """Refuse a Gram matrix too large to multiply by: |K_ij|^2 <= K_ii K_jj, so the diagonal tells."""
+    """Refuse a Gram matrix too large to multiply by: |K_ij|^2 <= K_ii K_jj, the diagonal tells."""
     diagonal = K.diagonal()
     if not diagonal.max(initial=0.0) <= _LARGEST:
         i = int(np.argmax(~(diagonal <= _LARGEST)))
@@ -115,12 +115,15 @@ def check_weights(weights: ArrayLike | None, y: Array) -> Array:
 
 def check_penalty(C: float, weights: Array) -> float:
     """Give C as a positive float that leaves C w within what can be squared and inverted."""
-    if np.ndim(C) != 0 or np.asarray(C).dtype.kind not in "iuf" or not 0.0 < C < np.inf:
+    number = isinstance(C, float) or (np.ndim(C) == 0 and np.asarray(C).dtype.kind in "iuf")
+    if not number or not 0.0 < C < np.inf:
         raise ValueError(f"C must be a positive finite number, got {C!r}")
-    C = float(C)
-    if not C * (largest := float(weights.max())) <= _LARGEST:
+    C, least, largest = float(C), float(weights.min()), float(weights.max())
+    if not C * largest <= _LARGEST:
         raise ValueError(f"C times the largest weight is {C * largest:.3g}; lower one of them")
-    if not C * (least := float(np.min(weights, where=weights > 0, initial=largest))) >= _SMALLEST:
+    if least == 0.0:
+        least = float(weights[weights > 0].min(initial=largest))
+    if not C * least >= _SMALLEST:
         raise ValueError(
             f"C times the smallest weight above zero is {C * least:.3g}; raise one of them "
             "(a weight of zero leaves its row out)"

@@ -264,7 +264,18 @@ def settle(
     before, r = beta.copy(), residual
     free: list[int] = []
     for k in np.flatnonzero((lower < beta) & (beta < upper)):
-        _enter(int(k), A, r - (A - lift) @ (beta - before), lower, upper, balanced, beta, free)
+        _enter(
+            int(k),
+            A,
+            r - (A - lift) @ (beta - before),
+            K,
+            ridge,
+            lower,
+            upper,
+            balanced,
+            beta,
+            free,
+        )
     crowd, churn, given_up = True, 0.0, 0
     for turn in range(1, max_rounds + 1):
         r -= (A - lift) @ (beta - before)
@@ -298,7 +309,7 @@ def settle(
         for k in wanted[np.argsort(-np.abs(pull[wanted]), kind="stable")][:count]:
             if k not in free:
                 moved = r - (A - lift) @ (beta - before)
-                _enter(int(k), A, moved, lower, upper, balanced, beta, free)
+                _enter(int(k), A, moved, K, ridge, lower, upper, balanced, beta, free)
     r -= (A - lift) @ (beta - before)
     return max_rounds, False, churn
 
@@ -367,13 +378,15 @@ def _enter(
     k: int,
     A: Array,
     r: Array,
+    K: Array,
+    ridge: Array,
     lower: Array,
     upper: Array,
     balanced: bool,
     beta: Array,
     free: list[int],
 ) -> None:
-    """Let k in among the free ones; where it depends on them it slides downhill to a bound."""
+    """Let k in; where it depends on the free ones it slides downhill, to a bound or a minimum."""
     while True:
         more = [*free, k]
         L, info = lapack.dpotrf(A[np.ix_(more, more)], lower=1)
@@ -381,17 +394,27 @@ def _enter(
             free.append(k)
             return
         x, _ = _direction(A, free, -A[free, k], balanced, -1.0)
-        sign = -1.0 if r[k] + x @ r[free] < 0 else 1.0
+        slope, curvature = float(r[k] + x @ r[free]), float(ridge[k] + x**2 @ ridge[free])
+        group, move = [*free, k], np.append(x, 1.0)
+        bend = float(move @ K[np.ix_(group, group)] @ move)
+        size = float(np.sqrt(K.diagonal()[group]) @ np.abs(move))
+        if bend > 8.0 * _EPS * size**2:  # the dependence is due to the lift
+            curvature += bend
+        sign = -1.0 if slope < 0 else 1.0
         x = sign * x
         room = upper[k] - beta[k] if sign > 0 else beta[k] - lower[k]
-        reach, met = _first_met(x, float(room), lower, upper, beta, free)
+        turns = abs(slope) < curvature * room
+        reach = abs(slope) / curvature if turns else float(room)
+        reach, met = _first_met(x, reach, lower, upper, beta, free)
         if reach > HUGE_NUMBER / 10:
             return
         _travel(x, reach, met, lower, upper, beta, free)
-        if met < 0:
+        if met < 0 and not turns:
             beta[k] = upper[k] if sign > 0 else lower[k]
+        else:
+            beta[k] += sign * reach
+        if met < 0:
             return
-        beta[k] += sign * reach
 
 
 def inspect(K: Array, tol: float) -> tuple[int, int, int]:

@@ -280,7 +280,8 @@ class Settler {
     }
 
     // Let k in among the free ones. Where its column depends on theirs it slides along the null
-    // direction, downhill, until it or one of them meets a bound.
+    // direction, downhill, until it or one of them meets a bound, or what curvature there is (that
+    // of the ridge; or the dependence is due to the lift) turns it back.
     void enter(Index k) {
         watch_.look();
         while (!factor_.append(k)) {
@@ -292,17 +293,36 @@ class Settler {
             apply();
             double slope = r_[k];
             for (Index i = 0; i < m; ++i) slope += x_[i] * r_[factor_.members()[i]];
+            const double curvature = curvature_along(k);
             const double sign = slope < 0.0 ? -1.0 : 1.0;
             for (double& v : x_) v *= sign;
             const double room = sign > 0.0 ? p_.upper[k] - beta_[k] : beta_[k] - p_.lower[k];
-            double reach = room;
+            const bool turns = std::fabs(slope) < curvature * room;
+            double reach = turns ? std::fabs(slope) / curvature : room;
             const Index met = first_met(x_, &reach);
             if (reach > HUGE_NUMBER / 10) return;
             travel(x_, reach, met);
-            place(k, met < 0 ? (sign > 0.0 ? p_.upper[k] : p_.lower[k]) : beta_[k] + sign * reach);
+            const double bound = sign > 0.0 ? p_.upper[k] : p_.lower[k];
+            place(k, met < 0 && !turns ? bound : beta_[k] + sign * reach);
             if (met < 0) return;
         }
         free_[k] = 1;
+    }
+
+    // Of the objective where k takes a step of one and the free ones x_; what may be rounding is not
+    // counted.
+    double curvature_along(Index k) const {
+        double total = p_.ridge[k], size = std::sqrt(p_.K[k * p_.n + k]), bend = p_.K[k * p_.n + k];
+        for (Index i = 0; i < factor_.size(); ++i) {
+            const Index at = factor_.members()[i];
+            const double* row = p_.K + at * p_.n;
+            double sum = 2.0 * row[k];
+            for (Index j = 0; j < factor_.size(); ++j) sum += x_[j] * row[factor_.members()[j]];
+            bend += x_[i] * sum;
+            size += std::sqrt(row[at]) * std::fabs(x_[i]);
+            total += x_[i] * x_[i] * p_.ridge[at];
+        }
+        return bend > 8.0 * 2.2e-16 * size * size ? total + bend : total;
     }
 
     // Who wants to leave a bound, and how much? False if nobody does.
