@@ -259,15 +259,16 @@ def settle(
         return 1, True, 0.0
     diagonal = K.diagonal()
     lift = (float((diagonal + ridge).mean()) or 1.0) if balanced else 0.0
-    A = K + lift
-    A.flat[:: len(A) + 1] += ridge
+    H = K.copy()
+    H.flat[:: len(H) + 1] += ridge
+    A = H + lift
     before, r = beta.copy(), residual
     free: list[int] = []
     for k in np.flatnonzero((lower < beta) & (beta < upper)):
         _enter(
             int(k),
             A,
-            r - (A - lift) @ (beta - before),
+            r - H @ (beta - before),
             K,
             ridge,
             lower,
@@ -278,14 +279,14 @@ def settle(
         )
     crowd, churn, given_up = True, 0.0, 0
     for turn in range(1, max_rounds + 1):
-        r -= (A - lift) @ (beta - before)
+        r -= H @ (beta - before)
         churn += float(diagonal @ (beta - before) ** 2)
         before = beta.copy()
         before_them = len(free)
         offset, travelled = _minimise(A, r[free], lower, upper, balanced, beta, free)
         given_up += before_them - len(free)
         step = beta - before
-        r -= (A - lift) @ step
+        r -= H @ step
         churn += float(diagonal @ step**2)
         before = beta.copy()
         noise = max(tol, 8.0 * _EPS * np.sqrt(diagonal.max() * (diagonal @ beta**2)))
@@ -308,9 +309,9 @@ def settle(
         count = max(8, len(free) // 4) if crowd else 2 if balanced and not free else 1
         for k in wanted[np.argsort(-np.abs(pull[wanted]), kind="stable")][:count]:
             if k not in free:
-                moved = r - (A - lift) @ (beta - before)
+                moved = r - H @ (beta - before)
                 _enter(int(k), A, moved, K, ridge, lower, upper, balanced, beta, free)
-    r -= (A - lift) @ (beta - before)
+    r -= H @ (beta - before)
     return max_rounds, False, churn
 
 
@@ -398,13 +399,14 @@ def _enter(
         group, move = [*free, k], np.append(x, 1.0)
         bend = float(move @ K[np.ix_(group, group)] @ move)
         size = float(np.sqrt(K.diagonal()[group]) @ np.abs(move))
-        if bend > 8.0 * _EPS * size**2:  # the dependence is due to the lift
-            curvature += bend
+        curvature += max(
+            bend, _EPS * size * size
+        )  # rounding of a longer step would exceed its gain
         sign = -1.0 if slope < 0 else 1.0
         x = sign * x
         room = upper[k] - beta[k] if sign > 0 else beta[k] - lower[k]
-        turns = abs(slope) < curvature * room
-        reach = abs(slope) / curvature if turns else float(room)
+        reach = min(abs(slope) / curvature, float(room)) if curvature > 0 else float(room)
+        turns = reach < room
         reach, met = _first_met(x, reach, lower, upper, beta, free)
         if reach > HUGE_NUMBER / 10:
             return

@@ -280,8 +280,8 @@ class Settler {
     }
 
     // Let k in among the free ones. Where its column depends on theirs it slides along the null
-    // direction, downhill, until it or one of them meets a bound, or what curvature there is (that
-    // of the ridge; or the dependence is due to the lift) turns it back.
+    // direction, downhill, until it or one of them meets a bound, or what curvature there is (the
+    // ridge's, for one) turns it back.
     void enter(Index k) {
         watch_.look();
         while (!factor_.append(k)) {
@@ -297,8 +297,8 @@ class Settler {
             const double sign = slope < 0.0 ? -1.0 : 1.0;
             for (double& v : x_) v *= sign;
             const double room = sign > 0.0 ? p_.upper[k] - beta_[k] : beta_[k] - p_.lower[k];
-            const bool turns = std::fabs(slope) < curvature * room;
-            double reach = turns ? std::fabs(slope) / curvature : room;
+            double reach = curvature > 0.0 ? std::min(std::fabs(slope) / curvature, room) : room;
+            const bool turns = reach < room;
             const Index met = first_met(x_, &reach);
             if (reach > HUGE_NUMBER / 10) return;
             travel(x_, reach, met);
@@ -309,8 +309,8 @@ class Settler {
         free_[k] = 1;
     }
 
-    // Of the objective where k takes a step of one and the free ones x_; what may be rounding is not
-    // counted.
+    // Of the objective where k takes a step of one and the free ones x_; not less than the rounding
+    // of such a step, which would exceed the gain of a longer one.
     double curvature_along(Index k) const {
         double total = p_.ridge[k], size = std::sqrt(p_.K[k * p_.n + k]), bend = p_.K[k * p_.n + k];
         for (Index i = 0; i < factor_.size(); ++i) {
@@ -322,7 +322,7 @@ class Settler {
             size += std::sqrt(row[at]) * std::fabs(x_[i]);
             total += x_[i] * x_[i] * p_.ridge[at];
         }
-        return bend > 8.0 * 2.2e-16 * size * size ? total + bend : total;
+        return total + std::max(bend, 2.2e-16 * size * size);
     }
 
     // Who wants to leave a bound, and how much? False if nobody does.
