@@ -89,7 +89,8 @@ def describe(
     # enters the norm through beta and the losses through C w wherever the loss is not flat.
     size = np.sqrt(K.diagonal())
     spread = _EPS * (1.0 + float(size.max() * (size @ np.abs(beta))))
-    rounding = spread * (0.5 * float(np.abs(beta).sum()) + float(cost[alpha > 0].sum()))
+    steep = (alpha > 0) | (rule.slope(z - spread) > 0)
+    rounding = spread * (0.5 * float(np.abs(beta).sum()) + float(cost[steep].sum()))
     rounding = (rounding + _EPS * losses) / max(abs(0.5 * norm + losses), 1e-300)
     if not rounding <= _DOUBTFUL:  # the gap below would be that of other numbers than beta's
         product = doubled_product(K, beta)
