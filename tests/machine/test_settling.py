@@ -198,8 +198,8 @@ def test_rows_that_nearly_coincide_warm_as_cold() -> None:
 def test_a_null_direction_is_followed_as_far_as_it_leads_downhill(
     module: ModuleType, balanced: bool
 ) -> None:
-    # The columns depend on one another to working precision, or seem to, as their sizes differ; what
-    # is left of K, and the ridge, turn a step back long before it meets a bound.
+    # The columns depend on one another to working precision, or seem to, as their sizes differ;
+    # what is left of K, and the ridge, turn a step back long before it meets a bound.
     for seed in range(10):
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(8, 2)), np.where(np.arange(8) % 3 == 0, 1.0, -1.0)

@@ -19,6 +19,8 @@ from svmselect.machine.reference import ABSENT, AT_LOWER, AT_UPPER, FREE, PARKED
 from svmselect.machine.solution import Solution, describe
 from svmselect.types import Array, IntArray
 
+_FAINT = 1e-3  # a decision as small is computed for itself
+
 
 def solve(
     K: ArrayLike,
@@ -132,6 +134,10 @@ def _train_hinge(
         short = float(np.max(1.0 - y[inside] * f[inside], initial=0.0))
         up = 1.0 + min(noise, 1e-10) + 2.0 * min(short, 1e-10)
         beta, b, f = np.clip(beta * up, lower, upper), b * up, f * up
+    if not fit_intercept:
+        # far from all it was trained on a machine says next to nothing: not as y less almost y
+        faint = np.flatnonzero((cost == 0) & (np.abs(f) < _FAINT))
+        f[faint] = K[faint] @ beta
     return describe(K, y, weights, C, loss, fit_intercept, beta, b, f, *found, s.status)
 
 
