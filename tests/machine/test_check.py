@@ -63,6 +63,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "tanh": ({"K": np.tanh(3.0 * X @ X.T + 1.0)}, "not positive semi-definite"),
     "huge": ({"K": 1e200 * K}, r"K\[0, 0\] is 1e\+200; rescale the inputs"),
+    "next to nothing": ({"K": 1e-250 * K}, r"K\[0, 0\] is 1e-250; rescale the inputs"),
     "labels of another length": ({"y": Y[:11]}, r"each of the 12 rows of K, got shape \(11,\)"),
     "a column of labels": ({"y": Y[:, None]}, r"got shape \(12, 1\)"),
     "one class": ({"y": np.ones(12)}, r"two classes, -1 and \+1; it holds 1: 1\.0"),
@@ -138,6 +139,8 @@ def test_every_way_to_a_machine_refuses_what_overflows(loss: str) -> None:
     cube = Polynomial(3)
     with pytest.raises(ValueError, match=r"K\[0, 0\] is inf; rescale the inputs"):
         score(1e60 * (1.0 + X**2), Y, "likelihood", kernel=cube, loss=loss)
+    with pytest.raises(ValueError, match=r"K\[0, 0\] is inf; rescale the inputs"):
+        score(1e60 * X, Y, "alignment", kernel=cube, loss=loss)  # no machine is trained
     with pytest.raises(ValueError, match="smallest weight above zero is 1e-310"):
         score(X, Y, "likelihood", C=1e-310, kernel=cube, loss=loss)
     with pytest.raises(ValueError, match=r"largest weight is 1e\+150"):

@@ -13,6 +13,7 @@ import numpy as np
 from svmselect.data import Dataset
 from svmselect.kernels import Kernel
 from svmselect.machine import ActiveSystem, Solution
+from svmselect.machine.check import check_scale
 from svmselect.machine.train import train
 from svmselect.types import OK, Array, Sensitivity, Status
 
@@ -72,7 +73,10 @@ class Context:
     @cached_property
     def K(self) -> Array:
         """The Gram matrix of all rows."""
-        return self.kernel(self.X)
+        with np.errstate(invalid="ignore"):  # infinity less infinity
+            K = self.kernel(self.X)
+        check_scale(K)
+        return K
 
     @cached_property
     def solution(self) -> Solution:

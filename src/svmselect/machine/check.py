@@ -17,6 +17,7 @@ _TOLERANCE = 1e-8
 _SAMPLE = 128
 # Of K and of C w: squares, reciprocals and products of these must be numbers.
 _SMALLEST, _LARGEST = 1e-100, 1e100
+_FAINTEST = 1e-200  # the largest entry of a K that is not zero
 
 
 def check_gram(K: ArrayLike) -> Array:
@@ -54,10 +55,14 @@ def check_gram(K: ArrayLike) -> Array:
 
 
 def check_scale(K: Array) -> None:
-    """Refuse a Gram matrix too large to multiply by: |K_ij|^2 <= K_ii K_jj, the diagonal tells."""
+    """Refuse a Gram matrix whose products overflow, or vanish though it is not zero.
+
+    The diagonal tells, as |K_ij|^2 <= K_ii K_jj.
+    """
     diagonal = K.diagonal()
-    if not diagonal.max(initial=0.0) <= _LARGEST:
-        i = int(np.argmax(~(diagonal <= _LARGEST)))
+    largest = diagonal.max(initial=0.0)
+    if not (_FAINTEST <= largest <= _LARGEST or largest == 0.0):
+        i = int(np.argmax(~(diagonal <= _LARGEST) | (diagonal == largest)))
         raise ValueError(f"K[{i}, {i}] is {diagonal[i]:.6g}; rescale the inputs")
 
 
