@@ -175,6 +175,15 @@ def test_rounding_and_single_precision_are_forgiven() -> None:
         solve(K + 1e-3 * rng.normal(size=K.shape), Y, 1.0)
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+def test_a_diagonal_a_little_below_zero_is_forgiven(loss: str) -> None:
+    G = np.pad(K, (0, 2))
+    G[12, 12] = G[13, 13] = -1e-12
+    for fit_intercept in (True, False):
+        s = solve(G, np.append(Y, [1.0, -1.0]), 1.0, loss, fit_intercept)
+        assert s.status.ok
+
+
 def test_a_fault_in_any_tile_is_found() -> None:
     n = 200  # more than one tile a side
     G = RBF(1.0)(cloud(n)[0])

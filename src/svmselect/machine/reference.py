@@ -265,18 +265,8 @@ def settle(
     before, r = beta.copy(), residual
     free: list[int] = []
     for k in np.flatnonzero((lower < beta) & (beta < upper)):
-        _enter(
-            int(k),
-            A,
-            r - H @ (beta - before),
-            K,
-            ridge,
-            lower,
-            upper,
-            balanced,
-            beta,
-            free,
-        )
+        moved = r - H @ (beta - before)
+        _enter(int(k), A, moved, K, ridge, lower, upper, balanced, beta, free)
     crowd, churn, given_up = True, 0.0, 0
     for turn in range(1, max_rounds + 1):
         r -= H @ (beta - before)
@@ -398,10 +388,9 @@ def _enter(
         slope, curvature = float(r[k] + x @ r[free]), float(ridge[k] + x**2 @ ridge[free])
         group, move = [*free, k], np.append(x, 1.0)
         bend = float(move @ K[np.ix_(group, group)] @ move)
-        size = float(np.sqrt(K.diagonal()[group]) @ np.abs(move))
-        curvature += max(
-            bend, _EPS * size * size
-        )  # rounding of a longer step would exceed its gain
+        size = float(np.sqrt(np.maximum(K.diagonal()[group], 0.0)) @ np.abs(move))
+        # the rounding of a longer step would exceed its gain
+        curvature += max(bend, _EPS * size * size)
         sign = -1.0 if slope < 0 else 1.0
         x = sign * x
         room = upper[k] - beta[k] if sign > 0 else beta[k] - lower[k]

@@ -312,14 +312,16 @@ class Settler {
     // Of the objective where k takes a step of one and the free ones x_; not less than the rounding
     // of such a step, which would exceed the gain of a longer one.
     double curvature_along(Index k) const {
-        double total = p_.ridge[k], size = std::sqrt(p_.K[k * p_.n + k]), bend = p_.K[k * p_.n + k];
+        // rounding may leave a diagonal entry a little below zero
+        const auto root = [&](Index i) { return std::sqrt(std::max(p_.K[i * p_.n + i], 0.0)); };
+        double total = p_.ridge[k], size = root(k), bend = p_.K[k * p_.n + k];
         for (Index i = 0; i < factor_.size(); ++i) {
             const Index at = factor_.members()[i];
             const double* row = p_.K + at * p_.n;
             double sum = 2.0 * row[k];
             for (Index j = 0; j < factor_.size(); ++j) sum += x_[j] * row[factor_.members()[j]];
             bend += x_[i] * sum;
-            size += std::sqrt(row[at]) * std::fabs(x_[i]);
+            size += root(at) * std::fabs(x_[i]);
             total += x_[i] * x_[i] * p_.ridge[at];
         }
         return total + std::max(bend, 2.2e-16 * size * size);

@@ -87,7 +87,7 @@ def describe(
     losses = float(cost @ rule.value(z))
     # Rounding: |K_ij| <= (K_ii K_jj)^1/2 bounds the error of one decision value, ``spread``; it
     # enters the norm through beta and the losses through C w wherever the loss is not flat.
-    size = np.sqrt(K.diagonal())
+    size = np.sqrt(np.maximum(K.diagonal(), 0.0))  # check_gram forgives a little below zero
     spread = _EPS * (1.0 + float(size.max() * (size @ np.abs(beta))))
     steep = (alpha > 0) | (rule.slope(z - spread) > 0)
     rounding = spread * (0.5 * float(np.abs(beta).sum()) + float(cost[steep].sum()))

@@ -129,7 +129,7 @@ def _train_hinge(
         # A hard margin: at large C a margin of 1 - 1e-16 costs more than the whole norm, so the
         # free margins are rounded up to one.
         f = y - qp.residual(beta) + b  # nor may it carry what larger values left behind
-        size = np.sqrt(K.diagonal())
+        size = np.sqrt(np.maximum(K.diagonal(), 0.0))
         noise = 4e-16 * (1.0 + float(size.max() * np.sqrt((size * beta) @ (size * beta))))
         short = float(np.max(1.0 - y[inside] * f[inside], initial=0.0))
         up = 1.0 + min(noise, 1e-10) + 2.0 * min(short, 1e-10)
