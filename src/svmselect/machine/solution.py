@@ -88,9 +88,10 @@ def describe(
     # Rounding: |K_ij| <= (K_ii K_jj)^1/2 bounds the error of one decision value, ``spread``; it
     # enters the norm through beta and the losses through C w wherever the loss is not flat.
     size = np.sqrt(np.maximum(K.diagonal(), 0.0))  # check_gram forgives a little below zero
-    spread = _EPS * (1.0 + float(size.max() * (size @ np.abs(beta))))
+    absolute = np.abs(beta)
+    spread = _EPS * (1.0 + float(size.max() * (size @ absolute)))
     steep = (alpha > 0) | (rule.slope(z - spread) > 0)
-    rounding = spread * (0.5 * float(np.abs(beta).sum()) + float(cost[steep].sum()))
+    rounding = spread * (0.5 * float(absolute.sum()) + float(cost @ steep))
     rounding = (rounding + _EPS * losses) / max(abs(0.5 * norm + losses), 1e-300)
     if not rounding <= _DOUBTFUL:  # the gap below would be that of other numbers than beta's
         product = doubled_product(K, beta)
@@ -101,7 +102,6 @@ def describe(
         losses = float(cost @ rule.value(z))
     objective = 0.5 * norm + losses
     gap = float(rule.gap(z, alpha, cost).sum() - (intercept * total if fit_intercept else 0.0))
-    slope = rule.slope(z)
     active = cost > 0
     if loss == "hinge":
         off = np.where(
@@ -110,7 +110,7 @@ def describe(
             np.where(alpha >= cost, np.maximum(z - 1, 0), np.abs(1 - z)),
         )
     else:
-        off = np.abs(alpha / np.where(active, cost, 1.0) - slope)
+        off = np.abs(alpha / np.where(active, cost, 1.0) - rule.slope(z))
     kkt = float(np.max(off[active], initial=0.0))
     relative_gap = abs(gap) / max(abs(objective), 1e-300)
     # Rounding excuses much, but what is off in the third digit is never called exact.
