@@ -32,8 +32,8 @@ print("too late")
 """
 CALLS = {
     "descent": (400, "box_qp.backend().decompose(*qp.arguments(), 0 * y, y.copy(), -1.0, 10**15)"),
-    "settling": (3000, "box_qp.backend().settle(*qp.arguments(), 0 * y, y.copy(), 0.0, 10**6)"),
-    "all of it": (3000, "solve(K, y, C)"),
+    "settling": (4000, "box_qp.backend().settle(*qp.arguments(), 0 * y, y.copy(), 0.0, 10**6)"),
+    "all of it": (4000, "solve(K, y, C)"),
 }
 
 
@@ -53,7 +53,7 @@ def test_an_interrupt_ends_it_at_once(name: str) -> None:
             out, err = child.communicate(timeout=30)
         finally:
             child.kill()
-    assert time.perf_counter() - begin < 5.0
+    assert time.perf_counter() - begin < 1.5
     assert out == ""
     assert err.rstrip().endswith("KeyboardInterrupt")
 
