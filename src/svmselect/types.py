@@ -16,7 +16,15 @@ BoolArray = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Status:
-    """How a computation ended: a word, and where it did not succeed, a sentence of advice."""
+    """How a computation ended: a word and, where it did not succeed, a sentence of advice.
+
+    Attributes
+    ----------
+    name : str
+        "ok", or a word for what went wrong.
+    advice : str
+        What to do about it; empty where nothing needs doing.
+    """
 
     name: str
     advice: str = ""
@@ -35,10 +43,24 @@ OK = Status("ok")
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """The derivative of a number: a cotangent on the Gram matrix and a slope in log C.
+    """The derivative of a number with respect to the Gram matrix K and log C.
 
-    ``d value = sum_ij gram_ij dK_ij + log_C d(log C)`` with ``gram = left @ right.T + dense``: a
-    trained machine contributes one column to each factor, so folds and samples add cheaply.
+    Sensitivities can be added and multiplied by a number.
+
+    Attributes
+    ----------
+    left, right : ndarray of shape (n, r)
+        Factors of the low-rank part of the derivative with respect to K.
+    log_C : float
+        The derivative with respect to log C, at fixed K.
+    dense : ndarray of shape (n, n), optional
+        The rest of the derivative with respect to K.
+
+    Notes
+    -----
+    ``d value = sum_ij gram_ij dK_ij + log_C d(log C)`` with ``gram = left @ right.T + dense``. Each
+    trained machine contributes one column to each factor, so summing over folds and samples is
+    cheap.
     """
 
     left: Array
@@ -48,12 +70,23 @@ class Sensitivity:
 
     @property
     def gram(self) -> Array:
-        """The cotangent on the Gram matrix, n x n."""
+        """The derivative with respect to the Gram matrix, as one (n, n) array."""
         product = self.left @ self.right.T
         return product if self.dense is None else product + self.dense
 
     def tile(self, rows: slice, cols: slice) -> Array:
-        """A part of ``gram``; the kernel asks for one after the other and the whole is not made."""
+        """Compute one tile of ``gram`` without making the whole matrix.
+
+        Parameters
+        ----------
+        rows, cols : slice
+            Which rows and columns.
+
+        Returns
+        -------
+        ndarray
+            ``gram[rows, cols]``.
+        """
         product = self.left[rows] @ self.right[cols].T
         return product if self.dense is None else product + self.dense[rows, cols]
 
@@ -75,10 +108,25 @@ class Sensitivity:
 
 @dataclass(frozen=True)
 class Score:
-    """What a criterion says at one point, and how that changes with the hyperparameters.
+    """A criterion's value at one point, and its gradient if that was asked for.
 
-    ``gradient`` is with respect to ``names`` = ("log C", *kernel.names); None where the criterion
-    has none or none was asked for.
+    Attributes
+    ----------
+    value : float
+        The criterion's value, in its own units.
+    names : tuple of str
+        What the gradient is with respect to: ``("log C", *kernel.names)``.
+    gradient : ndarray, optional
+        Derivatives with respect to ``names``, all of them logarithms; None where the criterion has
+        no gradient or none was asked for.
+    greater_is_better : bool
+        Whether a greater value is better.
+    stderr : float, optional
+        Monte Carlo standard error of the value, where it is sampled.
+    details : mapping
+        Whatever else the criterion reports.
+    status : Status
+        Whether the value can be relied on.
     """
 
     value: float
@@ -92,9 +140,24 @@ class Score:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """One point a search has asked about, and the answer: a loss to be minimised.
+    """The objective at one point: a value to be minimised and, if known, its gradient.
 
-    ``details`` are numbers besides: the criterion's own value under "value", and what it reports.
+    Attributes
+    ----------
+    point : ndarray
+        The point, in search coordinates.
+    value : float
+        The value to be minimised.
+    gradient : ndarray, optional
+        The gradient of that value.
+    stderr : float, optional
+        Monte Carlo standard error of the value.
+    seconds : float
+        How long the evaluation took.
+    status : Status
+        Whether the value can be relied on.
+    details : mapping of str to float
+        The criterion's own value under "value", and the numbers it reports.
     """
 
     point: Array

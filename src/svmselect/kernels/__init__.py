@@ -48,7 +48,13 @@ def _found() -> tuple[type[Leaf], ...]:
 
 
 def available() -> dict[str, type[Leaf]]:
-    """Elementary kernels by name, found by listing this folder."""
+    """List the elementary kernels by name, found by listing this folder.
+
+    Returns
+    -------
+    dict
+        Names, in lower case, to classes.
+    """
     return {cls.__name__.lower(): cls for cls in _found()}
 
 

@@ -15,11 +15,18 @@ LengthScale: TypeAlias = float | Sequence[float]
 
 
 class Stationary(Leaf):
-    """k(x, z) = f(s), s = sum_a (x_a - z_a)^2 / l_a^2; one length scale, or one for each input.
+    """Base class of kernels of a scaled distance, k(x, z) = f(s).
 
-    A subclass gives f and its slope, both in place on a tile of s. Since
-    dk/dlog l_a = -2 f'(s) (x_a - z_a)^2 / l_a^2, the sum over pairs against any weights is two
-    matrix products for all inputs together.
+    Parameters
+    ----------
+    length_scale : float or sequence of float
+        One length scale for all inputs, or one for each.
+
+    Notes
+    -----
+    ``s = sum_a (x_a - z_a)^2 / l_a^2``. A subclass writes ``profile``, which is f, and ``slope``,
+    both in place on a tile of s. Since ``dk/dlog l_a = -2 f'(s) (x_a - z_a)^2 / l_a^2``, the
+    derivatives with respect to all length scales together are two matrix products.
     """
 
     stationary = True
@@ -31,11 +38,26 @@ class Stationary(Leaf):
 
     @abstractmethod
     def profile(self, s: Array) -> None:
-        """Replace s by f(s)."""
+        """Replace s by f(s).
+
+        Parameters
+        ----------
+        s : ndarray
+            A tile of scaled squared distances, changed in place.
+        """
 
     @abstractmethod
     def slope(self, s: Array, K: Array | None) -> None:
-        """Replace s by -2 f'(s); ``K`` is f(s) if known. Any finite value does where s = 0."""
+        """Replace s by -2 f'(s).
+
+        Parameters
+        ----------
+        s : ndarray
+            A tile of scaled squared distances, changed in place. Any finite value will do where s =
+            0.
+        K : ndarray or None
+            The values f(s), if they are known.
+        """
 
     def _diag(self, X: Array) -> Array:
         return np.ones(len(X))
