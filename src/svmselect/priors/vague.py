@@ -16,10 +16,22 @@ from svmselect.types import Array
 
 @dataclass(frozen=True)
 class Vague(Prior):
-    """Normal densities around what the data suggest: wide, but not so wide as a search can stray.
+    """Wide normal densities around what the data suggest.
 
-    log C has standard deviation ``C`` around ``starts.from_data``, a length scale (of a vector,
-    the mean of its logarithms) ``length_scale``; other parameters are flat.
+    Parameters
+    ----------
+    C : float, default 3.0
+        Standard deviation of log C.
+    length_scale : float, default 1.0
+        Standard deviation of the logarithm of a length scale (of a vector, the mean of its
+        logarithms).
+    centre : ndarray, optional
+        The means; set by ``bind``.
+
+    Notes
+    -----
+    The means are those of ``svmselect.priors.typical.from_data``: for standardised, balanced data a
+    length scale of about sqrt(d), and C between 1 and 3. Other parameters are flat.
     """
 
     C: float = 3.0
