@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.svm import SVC
 
 from svmselect import score
-from svmselect.datasets.toys import half_relevant
+from svmselect.datasets import half_relevant
 from svmselect.kernels import RBF, Constant
 
 X, y = half_relevant(150, random_state=3)

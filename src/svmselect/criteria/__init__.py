@@ -9,9 +9,18 @@ from inspect import getmembers, isabstract, isclass
 from pkgutil import iter_modules
 from typing import Any
 
-from svmselect.criteria.base import Context, Criterion, Verdict
+from svmselect.criteria.base import FREE, PENALISED, Context, Criterion, Verdict, every
 
-__all__ = ["Context", "Criterion", "Verdict", "available", "get_criterion"]
+__all__ = [
+    "FREE",
+    "PENALISED",
+    "Context",
+    "Criterion",
+    "Verdict",
+    "available",
+    "every",
+    "get_criterion",
+]
 
 
 @cache

@@ -24,10 +24,10 @@ class Span(Criterion):
 
     Parameters
     ----------
-    variant : {"estimate", "bound"}, default "estimate"
-        The span estimate, or the span bound (hinge only).
     smooth : bool, default True
         Whether a sigmoid takes the place of the step H, so that the estimate has a gradient.
+    variant : {"estimate", "bound"}, default "estimate"
+        The span estimate, or the span bound (hinge only).
     c1, c2 : float, default 5.0 and 0.0
         The sigmoid is ``expit(c1 u - c2)``.
     eta : float, default 1.0

@@ -19,15 +19,21 @@ from .linear import Linear
 from .matern import Matern
 from .polynomial import Polynomial
 from .rbf import RBF
+from .stationary import LengthScale, Stationary
+from .tiles import Block
 
 __all__ = [
     "RBF",
+    "Block",
     "Constant",
     "Kernel",
+    "Leaf",
+    "LengthScale",
     "Linear",
     "Matern",
     "Polynomial",
     "Product",
+    "Stationary",
     "Sum",
     "as_kernel",
     "available",

@@ -37,8 +37,8 @@ class Kernel(ABC):
     >>> kernel.names
     ('constant.value', 'rbf.length_scale[0]', 'rbf.length_scale[1]', 'constant_2.value')
     >>> kernel([[0.0, 0.0], [1.0, 1.0]]).round(3)
-    array([[2.1  , 1.247],
-           [1.247, 2.1  ]])
+    array([[2.1  , 1.248],
+           [1.248, 2.1  ]])
     """
 
     __array_ufunc__ = None  # so that numpy scalars leave `2.0 * kernel` to us
@@ -249,10 +249,12 @@ class Composite(Kernel):
 
     @property
     def stationary(self) -> bool:  # type: ignore[override]
+        """Whether every part depends on x - z only."""
         return all(part.stationary for part in self.parts)
 
     @property
     def needs_scaling(self) -> bool:  # type: ignore[override]
+        """Whether some part asks for standardised inputs."""
         return any(part.needs_scaling for part in self.parts)
 
     def leaves(self) -> Iterator[Kernel]:

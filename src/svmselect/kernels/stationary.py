@@ -17,7 +17,7 @@ LengthScale: TypeAlias = float | Sequence[float]
 class Stationary(Leaf):
     """Base class of kernels of a scaled distance, k(x, z) = f(s).
 
-    Parameters
+    Attributes
     ----------
     length_scale : float or sequence of float
         One length scale for all inputs, or one for each.

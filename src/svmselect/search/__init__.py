@@ -9,9 +9,33 @@ from inspect import getmembers, isabstract, isclass
 from pkgutil import iter_modules
 from typing import Any
 
-from svmselect.search.base import Search, Space, State
+from svmselect.search.base import (
+    Search,
+    Space,
+    State,
+    asleep,
+    generator,
+    loss_of,
+    no_gradient,
+    seeded,
+    slope_of,
+)
+from svmselect.search.trace import Trace
 
-__all__ = ["Search", "Space", "State", "available", "get_search"]
+__all__ = [
+    "Search",
+    "Space",
+    "State",
+    "Trace",
+    "asleep",
+    "available",
+    "generator",
+    "get_search",
+    "loss_of",
+    "no_gradient",
+    "seeded",
+    "slope_of",
+]
 
 
 @cache
