@@ -77,5 +77,5 @@ bench: install
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean:
-	rm -rf docs/criteria docs/kernels docs/searches docs/gallery docs/figures docs/extra
+	rm -rf docs/criteria docs/kernels docs/searches docs/gallery docs/figures docs/extra docs/reference/generated
 	rm -rf .venv .venv-oldest build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache

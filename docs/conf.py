@@ -16,22 +16,44 @@ release = version = __version__
 
 extensions = [
     "myst_parser",
+    "numpydoc",
     "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
     "sphinx_copybutton",
-    "docstrings",
+    "sphinx_gallery.gen_gallery",
+    "catalogue",
     "mathml",
-    "pages",
-    "readme",
     "run_code",
 ]
-exclude_patterns = ["bodies"]
+exclude_patterns = ["bodies", "_templates", "sg_execution_times.rst"]
+templates_path = ["_templates"]
 myst_enable_extensions = ["attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 html_math_renderer = "mathml"
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"
+# the names of our array types, not what they stand for
+autodoc_type_aliases = {
+    name: name for name in ("Array", "IntArray", "BoolArray", "ArrayLike", "LengthScale", "Seed")
+}
+maximum_signature_line_length = 88
+numpydoc_show_class_members = False  # the templates list methods, from the source
 toc_object_entries = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",
+    "within_subsection_order": "FileNameSortKey",
+    "run_stale_examples": True,  # the package may have changed
+    "abort_on_example_error": True,
+    "capture_repr": (),
+    "image_srcset": ["2x"],
+    "notebook_extensions": set(),
+    "download_all_examples": False,
+    "show_signature": False,
+    "write_computation_times": False,
+}
 
 html_theme = "furo"
 html_title = "svmselect"

@@ -1,4 +1,6 @@
-"""Criteria side by side along C
+"""
+Criteria side by side along C
+=============================
 
 Six criteria on the same problem as C varies, each scaled to its own range so that lower is better,
 above the error on 5,000 new rows. The dots are what each would choose; two of the criteria that are

@@ -1,4 +1,6 @@
-"""Which kernel?
+"""
+Which kernel?
+=============
 
 Five forms of kernel are searched and compared by ABIC, which charges one unit of log evidence for
 each hyperparameter. The problem is five bent clouds in the plane.
