@@ -89,7 +89,9 @@ def facts(folder: str, cls: type[Any]) -> dict[str, str]:
     if folder == "searches":
         return {"Needs gradients": "yes" if cls.gradients else "no", **common}
     losses = ("hinge", "squared_hinge", "logistic")
-    steady = "exact" if cls().continuous else "exact; the value can jump where an active set changes"
+    steady = (
+        "exact" if cls().continuous else "exact; the value can jump where an active set changes"
+    )
     return {
         "Losses": ", ".join(
             a.replace("_", " ") for a in losses if a in {loss for loss, _ in cls.serves}

@@ -121,7 +121,7 @@ class ActiveSystem:
         return self.inverse.diagonal().copy()
 
     def logdet(self) -> float:
-        """Return log |det M|, or log det(K_FF + D) without an intercept.
+        """Return ``log |det M|``, or ``log det(K_FF + D)`` without an intercept.
 
         Returns
         -------

@@ -26,9 +26,23 @@ _LEAST = 1e-24  # of a variance, relative to one: below it a latent value counts
 
 
 def latent_at(ep: EP, cross: ArrayLike, diagonal: ArrayLike) -> tuple[Array, Array]:
-    """Mean and variance of theta at new points; O(m n^2), or O(m r^2) with a prior of low rank.
+    """Compute mean and variance of the latent value at new points.
 
-    ``cross`` = k(X_new, X) is (m, n), ``diagonal`` = k(x, x) at the new points.
+    Parameters
+    ----------
+    ep : EP
+        The posterior.
+    cross : array-like of shape (m, n)
+        The kernel's values k(X_new, X).
+    diagonal : array-like of shape (m,)
+        k(x, x) at the new points.
+
+    Returns
+    -------
+    mean : ndarray of shape (m,)
+        The means.
+    variance : ndarray of shape (m,)
+        The variances. O(m n^2), or O(m r^2) with a prior of low rank.
     """
     k, d = np.asarray(cross, dtype=np.float64), np.asarray(diagonal, dtype=np.float64)
     if k.ndim != 2 or k.shape[1] != len(ep.y) or d.shape != (len(k),):
@@ -81,7 +95,22 @@ def moderated_output(mean: ArrayLike, variance: ArrayLike, C: float = 1.0) -> Ar
 
 
 def predict_probability(ep: EP, cross: ArrayLike, diagonal: ArrayLike) -> Array:
-    """P(y = +1) at new points under the model that ``ep`` was run for."""
+    """Compute P(y = +1) at new points under the model that ``ep`` was run for.
+
+    Parameters
+    ----------
+    ep : EP
+        The posterior.
+    cross : array-like of shape (m, n)
+        The kernel's values k(X_new, X).
+    diagonal : array-like of shape (m,)
+        k(x, x) at the new points.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        The probabilities.
+    """
     return class_probability(*latent_at(ep, cross, diagonal), ep.C, ep.loss, ep.normalised)
 
 

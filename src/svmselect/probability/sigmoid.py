@@ -78,8 +78,8 @@ def fit_sigmoid(
     weights : array-like of shape (n,), optional
         Sample weights, all 1 if None.
     targets : {"labels", "platt"}, default "labels"
-        "platt" draws the targets in from 0 and 1 to 1/(N_- + 2) and (N_+ + 1)/(N_+ + 2), which
-        keeps small samples from probabilities of 0 and 1.
+        "platt" draws the targets in from 0 and 1 to ``1/(N_- + 2)`` and ``(N_+ + 1)/(N_+ + 2)``,
+        which keeps small samples from probabilities of 0 and 1.
     max_slope : float
         Bound on the slope's size, in units of 1/(standard deviation of f).
 
