@@ -1,5 +1,6 @@
 """How Sphinx builds the site: `make docs`, then open build/docs/index.html."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -48,6 +49,7 @@ sphinx_gallery_conf = {
     "run_stale_examples": True,  # the package may have changed
     "abort_on_example_error": True,
     "capture_repr": (),
+    "default_thumb_file": str(Path(__file__).parent / "_static" / "decision_boundary.png"),
     "image_srcset": ["2x"],
     "notebook_extensions": set(),
     "download_all_examples": False,
@@ -82,10 +84,17 @@ def plain(_app, _what, name, value, _options, lines):
     if module.startswith(PLAIN) and not any(line and set(line) == {"-"} for line in lines):
         end = lines.index("") if "" in lines else len(lines)
         summary = [line.replace("*", r"\*").replace("|", r"\|") for line in lines[:end]]
-        rest = [f"   {line}" for line in lines[end:]]
+        rest = ["   " + line.replace("``", "") for line in lines[end:]]
         lines[:] = [*summary, *(["", "::", "", *rest] if any(map(str.strip, rest)) else []), ""]
+
+
+def aliases(_app, _what, _name, _value, _options, signature, returns):
+    """Show an alias in a union by its name; autodoc shows the object that stands for it."""
+    alias = re.compile(r"TypeAliasForwardRef\('(\w+)'\)")
+    return tuple(text and alias.sub(r"\1", text) for text in (signature, returns))
 
 
 def setup(app):
     """Register with Sphinx."""
     app.connect("autodoc-process-docstring", plain, priority=400)
+    app.connect("autodoc-process-signature", aliases)
