@@ -30,6 +30,7 @@ exclude_patterns = ["bodies", "_templates", "sg_execution_times.rst"]
 templates_path = ["_templates"]
 myst_enable_extensions = ["attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
+highlight_language = "none"  # formulas stand in literal blocks; code says what it is
 html_math_renderer = "mathml"
 
 autodoc_member_order = "bysource"

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
+import re
 from collections.abc import Iterator
 from functools import cached_property
+from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+ROOT = Path(__file__).parents[1]
+_TABLE = re.compile(
+    r"^\.\. currentmodule:: (\S+)\n\n\.\. autosummary::\n(?:   :.*\n)+\n((?:   \S+\n)+)",
+    re.MULTILINE,
+)
 
 PUBLIC = (
     "svmselect",
@@ -48,15 +57,39 @@ def exported(package: str) -> dict[str, Any]:
     return found
 
 
+def shown() -> dict[str, Any]:
+    """Names and values in the tables of ``docs/reference``."""
+    found = {}
+    for page in sorted((ROOT / "docs" / "reference").glob("*.md")):
+        for module, lines in _TABLE.findall(page.read_text()):
+            for name in lines.split():
+                value: Any = importlib.import_module(module)
+                for part in name.split("."):
+                    inner = f"{value.__name__}.{part}" if isinstance(value, ModuleType) else ""
+                    with contextlib.suppress(ModuleNotFoundError):
+                        importlib.import_module(inner)
+                    value = getattr(value, part)
+                found[f"{module}.{name}"] = value
+    return found
+
+
 def documented() -> dict[str, Any]:
-    """Every public class, method and function, by the place where it is written."""
+    """Every class, method and function that is public or shown, by where it is written."""
     found: dict[str, Any] = {}
+    for value in shown().values():  # the site leaves out methods that say nothing
+        found |= {place: what for place, what in _parts(value) if inspect.getdoc(what)}
     for package in PUBLIC:
         for value in exported(package).values():
-            if inspect.isclass(value) or inspect.isfunction(inspect.unwrap(value)):
-                found[_place(value)] = value
-                found |= dict(_methods(value)) if inspect.isclass(value) else {}
+            found |= dict(_parts(value))
     return dict(sorted(found.items()))
+
+
+def _parts(value: Any) -> Iterator[tuple[str, Any]]:
+    """A function, or a class and its methods."""
+    if inspect.isclass(value) or inspect.isfunction(inspect.unwrap(value)):
+        yield _place(value), value
+    if inspect.isclass(value):
+        yield from _methods(value)
 
 
 def _methods(cls: type[Any]) -> Iterator[tuple[str, Any]]:

@@ -18,7 +18,7 @@ from threadpoolctl import ThreadpoolController
 
 
 class Pool(Protocol):
-    """Something that evaluates; ``size`` tasks at a time."""
+    """Something that evaluates, several tasks at a time."""
 
     @property
     def size(self) -> int:

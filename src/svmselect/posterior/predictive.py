@@ -35,7 +35,7 @@ def latent_at(ep: EP, cross: ArrayLike, diagonal: ArrayLike) -> tuple[Array, Arr
     cross : array-like of shape (m, n)
         The kernel's values k(X_new, X).
     diagonal : array-like of shape (m,)
-        k(x, x) at the new points.
+        The values k(x, x) at the new points.
 
     Returns
     -------
@@ -66,7 +66,33 @@ def class_probability(
     loss: str = "hinge",
     normalised: bool = False,
 ) -> Array:
-    """P(y = +1) at points with this Gaussian over their latent value."""
+    """Compute P(y = +1) at points with a Gaussian over their latent value.
+
+    Parameters
+    ----------
+    mean, variance : array-like of shape (m,)
+        The Gaussian at each point.
+    C : float
+        The penalty.
+    loss : {"hinge", "squared_hinge", "logistic"}, default "hinge"
+        The loss.
+    normalised : bool, default False
+        Whether the model is the normalised one.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        The probabilities.
+
+    Notes
+    -----
+    With ``q_y = exp(-C loss(y theta))`` it is ``E[q_+] / (E[q_+] + E[q_-])``, and ``E[q_+ / (q_+ +
+    q_-)]`` in the normalised model. One half where the mean is zero. O(1) a point.
+
+    References
+    ----------
+    Sollich 2002.
+    """
     return np.asarray(expit(log_odds(mean, variance, C, loss, normalised)))
 
 
@@ -77,7 +103,24 @@ def log_odds(
     loss: str = "hinge",
     normalised: bool = False,
 ) -> Array:
-    """log P(+1) / P(-1), which keeps its digits where ``class_probability`` rounds to 0 or 1."""
+    """Compute log P(+1) / P(-1), exact where ``class_probability`` rounds to 0 or 1.
+
+    Parameters
+    ----------
+    mean, variance : array-like of shape (m,)
+        The Gaussian over the latent value at each point.
+    C : float
+        The penalty.
+    loss : {"hinge", "squared_hinge", "logistic"}, default "hinge"
+        The loss.
+    normalised : bool, default False
+        Whether the model is the normalised one.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        The log odds.
+    """
     get_loss(loss)
     m, v = _gaussian(mean, variance)
     if not (np.isfinite(C) and C > 0):
@@ -88,7 +131,29 @@ def log_odds(
 
 
 def moderated_output(mean: ArrayLike, variance: ArrayLike, C: float = 1.0) -> Array:
-    """Kwok's moderated output for P(y = +1) (Kwok 1999; MacKay 1992)."""
+    """Compute Kwok's moderated output for P(y = +1).
+
+    Parameters
+    ----------
+    mean, variance : array-like of shape (m,)
+        The Gaussian over the latent value at each point.
+    C : float, default 1.0
+        The penalty.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        The probabilities.
+
+    Notes
+    -----
+    Inside the margins the normalised hinge is sigmoid(2 C theta), averaged by MacKay's
+    approximation, ``sigmoid(a mean / sqrt(1 + pi a^2 variance / 8))`` with a = 2 C.
+
+    References
+    ----------
+    Kwok 1999; MacKay 1992.
+    """
     m, v = _gaussian(mean, variance)
     a = 2.0 * C
     return np.asarray(expit(a * m / np.sqrt(1.0 + np.pi * a * a * v / 8.0)))
@@ -104,7 +169,7 @@ def predict_probability(ep: EP, cross: ArrayLike, diagonal: ArrayLike) -> Array:
     cross : array-like of shape (m, n)
         The kernel's values k(X_new, X).
     diagonal : array-like of shape (m,)
-        k(x, x) at the new points.
+        The values k(x, x) at the new points.
 
     Returns
     -------
