@@ -249,7 +249,7 @@ def gradients(device: str, wanted: dict[str, Problem]) -> None:
                 Dataset.of(X, y), kernel, EvidenceHMC(device=device), "hinge", fit_intercept=False
             )
             begin = clock()
-            score, _ = objective.score(C, kernel, gradient=True)
+            score, _ = objective.score(C, kernel, order=1)
             seconds = clock() - begin
             error = float(score.details["gradient_stderr"].max())
             old = f"{PUBLISHED[name]:>10} s" if name in PUBLISHED and len(y) <= 300 else ""

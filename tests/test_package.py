@@ -4,6 +4,7 @@ import ast
 import importlib.metadata
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -74,3 +75,10 @@ def test_one_version_everywhere() -> None:
     assert importlib.metadata.version("svmselect") == svmselect.__version__
     assert f"\nversion: {svmselect.__version__}\n" in (ROOT / "CITATION.cff").read_text()
     assert f"## [{svmselect.__version__}]" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_every_requirement_has_a_bound() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"].values()
+    for requirement in [*project["dependencies"], *(one for extra in extras for one in extra)]:
+        assert ">=" in requirement or requirement.startswith("svmselect["), requirement

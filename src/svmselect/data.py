@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+IntArray = NDArray[np.intp]
 Seed = int | np.random.Generator | np.random.SeedSequence | None
 
 
@@ -72,6 +73,81 @@ class Dataset:
 
     def __len__(self) -> int:
         return len(self.y)
+
+
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """Folds as weights: what each fold's machine is trained on, and what is held out.
+
+    Attributes
+    ----------
+    train : ndarray of shape (n, folds)
+        The weights that are trained with.
+    held : ndarray of shape (n, folds)
+        The weights that are held out.
+
+    Notes
+    -----
+    A row stands for copies, and some of them may be on one side and some on the other. A row that
+    is held out more often than it has copies, as in several rounds of folds, counts once all the
+    same.
+    """
+
+    train: Array
+    held: Array
+
+    def first(self, count: int) -> Folds:
+        """Take the first folds only.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+
+        Returns
+        -------
+        Folds
+            These folds.
+        """
+        return Folds(self.train[:, :count], self.held[:, :count])
+
+    @property
+    def share(self) -> float:
+        """The part of the weight that a fold's machine is trained on, on average."""
+        mass = self.train.sum(axis=0)
+        return float(np.mean(mass / (mass + self.held.sum(axis=0))))
+
+    def __len__(self) -> int:
+        return int(self.train.shape[1])
+
+    def __repr__(self) -> str:
+        digest = hashlib.sha256(self.train.tobytes() + self.held.tobytes()).hexdigest()[:16]
+        return f"Folds({len(self)} of {len(self.train)} rows, {digest})"
+
+
+def merge_equal(X: Array, y: Array) -> tuple[IntArray, IntArray]:
+    """Find equal rows of one class.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        The inputs.
+    y : ndarray of shape (n,)
+        The labels.
+
+    Returns
+    -------
+    first : ndarray of int
+        The first row of each set of equal ones.
+    where : ndarray of int
+        For every row the place of its set in ``first``.
+    """
+    keyed = np.column_stack([X, y])
+    _, first, where = np.unique(keyed, axis=0, return_index=True, return_inverse=True)
+    if len(first) == len(y):
+        everyone = np.arange(len(y))
+        return everyone, everyone
+    return first, where.ravel()
 
 
 def check_matrix(X: Any, name: str = "X") -> tuple[Array, tuple[str, ...] | None]:

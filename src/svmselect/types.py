@@ -108,15 +108,15 @@ class Sensitivity:
 
 @dataclass(frozen=True)
 class Score:
-    """A criterion's value at one point, and its gradient if that was asked for.
+    """A criterion's value at one point, with gradient and Hessian if they were asked for.
 
     Attributes
     ----------
     value : float
         The criterion's value, in its own units.
     names : tuple of str
-        What the gradient is with respect to: ``("log C", *kernel.names)``.
-    gradient : ndarray, optional
+        What the derivatives are with respect to: ``("log C", *kernel.names)``.
+    gradient : ndarray of shape (p,), optional
         Derivatives with respect to ``names``, all of them logarithms; None where the criterion has
         no gradient or none was asked for.
     greater_is_better : bool
@@ -127,6 +127,9 @@ class Score:
         Whatever else the criterion reports.
     status : Status
         Whether the value can be relied on.
+    hessian : ndarray of shape (p, p), optional
+        Second derivatives, exact or those of Gauss and Newton; None where the criterion has none or
+        none were asked for.
     """
 
     value: float
@@ -136,20 +139,21 @@ class Score:
     stderr: float | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     status: Status = OK
+    hessian: Array | None = None
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The objective at one point: a value to be minimised and, if known, its gradient.
+    """The objective at one point: a value to be minimised and, if known, its derivatives.
 
     Attributes
     ----------
-    point : ndarray
+    point : ndarray of shape (p,)
         The point, in search coordinates.
     value : float
         The value to be minimised.
-    gradient : ndarray, optional
-        The gradient of that value.
+    gradient : ndarray of shape (p,), optional
+        The gradient of that value, in the same units.
     stderr : float, optional
         Monte Carlo standard error of the value.
     seconds : float
@@ -158,6 +162,9 @@ class Evaluation:
         Whether the value can be relied on.
     details : mapping of str to float
         The criterion's own value under "value", and the numbers it reports.
+    hessian : ndarray of shape (p, p), optional
+        The Hessian of that value, in the same units. It may be that of Gauss and Newton, without
+        second derivatives of what is squared: then it is never indefinite.
     """
 
     point: Array
@@ -167,3 +174,4 @@ class Evaluation:
     seconds: float = 0.0
     status: Status = OK
     details: Mapping[str, float] = field(default_factory=dict)
+    hessian: Array | None = None

@@ -209,3 +209,31 @@ def test_labels_may_hold_anything(here: Here, table: Path) -> None:
     assert "[red]age" in ended.out
     assert here("predict", "odd/model.skops", "odd.csv", "-o", "p.csv").code == 0
     assert set(pd.read_csv("p.csv")["prediction"]) == set(odd.values())
+
+
+@pytest.mark.parametrize("name", ["d.csv.gz", "d.csv.bz2", "d.csv.xz", "d.parquet"])
+def test_a_damaged_file_is_the_news_of_the_user(here: Here, table: Path, name: str) -> None:
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+        clients().to_parquet(name, compression="gzip")
+    else:
+        clients().to_csv(name)  # packed, by its name
+    content = Path(name).read_bytes()
+    Path(name).write_bytes(content[: len(content) // 2])
+    refused(here("score", name, "-t", "churn", "-c", "gacv"), name, "damaged")
+    Path(name).write_bytes(content[:60] + bytes(40) + content[100:])
+    refused(here("score", name, "-t", "churn", "-c", "gacv"), name, "damaged")
+    Path(name).write_bytes(content)
+    assert here("score", name, "-t", "churn", "-c", "gacv").code == 0
+
+
+def test_an_end_of_file_nobody_expected_is_no_interruption(
+    here: Here, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ends(*arguments: object) -> None:
+        raise EOFError("no more")
+
+    monkeypatch.setattr("svmselect.cli.scoring.carry_out", ends)
+    ended = here("score", "clients.csv", "-t", "churn", "-c", "gacv")
+    assert ended.code == 1
+    assert "defect" in ended.err

@@ -1,5 +1,6 @@
 """``svmselect predict``: piece by piece, by name, all or nothing; and files that are no models."""
 
+import csv
 import io
 import json
 import zipfile
@@ -191,3 +192,41 @@ def test_files_that_are_no_models_or_were_changed(
 def test_no_model_file(here: Here, table: Path) -> None:
     refused(here("predict", "nothing.skops", table), "there is no file nothing.skops")
     refused(here("predict", ".", table), "a folder without a model.skops")
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("=1+1", "'=1+1"), ("=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"), ("+49 30", "'+49 30"),
+        ("-a", "'-a"), ("-1+2", "'-1+2"), ("@SUM(A1)", "'@SUM(A1)"), ("\t=1", "'\t=1"),
+        ("\r=1", "'\r=1"), ("\n=1", "'\n=1"), (" =1", "' =1"), ("＝1", "'＝1"), ("-inf", "'-inf"),
+        ("-1_000", "'-1_000"), ("-", "'-"), ("-١", "'-١"),
+        ("-1.5", "-1.5"), ("+1", "+1"), ("-1e-5", "-1e-5"), ("1-2", "1-2"), ("a=b", "a=b"),
+        ("", ""), ("'=1", "'=1"), ("Bern", "Bern"),
+    ],
+)  # fmt: skip
+def test_which_cells_are_formulas(cell: str, expected: str) -> None:
+    from svmselect.cli.formulas import escaped
+
+    assert escaped(cell) == expected
+
+
+def test_formulas_are_escaped_where_asked_to(here: Here, table: Path, tmp_path: Path) -> None:
+    frame = clients()
+    frame["=note"] = "plain"
+    frame.loc[0, "=note"] = '=HYPERLINK("http://x","a")'
+    frame["change"] = -1.5
+    frame["churn"] = frame["churn"].map({"left": "-left", "stayed": "-1"})
+    frame.to_csv("odd.csv", index=False)
+    fitted = here("fit", "odd.csv", "-t", "churn", "--ignore", "=note", "-o", "odd", "--no-report")
+    assert fitted.code == 0, fitted
+    asked = ("predict", "odd/model.skops", "odd.csv", "--keep", "=note", "--keep", "change")
+    plain, marked = here(*asked).out, here(*asked, "--escape-formulas").out
+    rows = list(csv.reader(io.StringIO(marked)))
+    assert rows[0][:3] == ["'=note", "change", "prediction"]
+    assert rows[1][:2] == ['\'=HYPERLINK("http://x","a")', "-1.5"]
+    assert rows[2][0] == "plain"
+    assert {row[2] for row in rows[1:]} == {"'-left", "-1"}
+    before = list(csv.reader(io.StringIO(plain)))
+    assert before[1][0] == '=HYPERLINK("http://x","a")'
+    assert [row[3:] for row in before] == [row[3:] for row in rows]

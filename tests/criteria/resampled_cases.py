@@ -71,7 +71,7 @@ def objective(
 def assert_gradient(o: Objective, C: float, h: float = 1e-4, tolerance: float = 1e-6) -> np.ndarray:
     """The gradient is that of fourth-order central differences, relative to its largest entry."""
     point = np.concatenate([[np.log(C)], o.kernel.theta])
-    gradient = o.at(point, gradient=True)[0].gradient
+    gradient = o.at(point, order=1)[0].gradient
     assert gradient is not None
     expected = []
     for e in h * np.eye(len(point)):

@@ -43,7 +43,7 @@ CASES = [
 def test_value_and_gradient(name, options, loss, intercept):
     parts, data, judge = made(name, np.arange(45) % 2 + 1.0, **options)
     objective = Objective(data, FORM, judge, loss, intercept)
-    score, _ = objective.at(POINT, gradient=True)
+    score, _ = objective.at(POINT, order=1)
     alone = [
         Objective(part.data, FORM, part.criterion, loss, intercept).at(POINT)[0].value
         for part in parts
@@ -72,8 +72,8 @@ def test_machines_start_from_those_of_a_neighbour():
     objective = Objective(data, FORM, judge)
     _, trained = objective.at(POINT)
     assert len(trained) == 9  # three pairs, three folds
-    cold, _ = objective.at(POINT + 0.01, gradient=True)
-    warm, again = objective.at(POINT + 0.01, gradient=True, start=trained)
+    cold, _ = objective.at(POINT + 0.01, order=1)
+    warm, again = objective.at(POINT + 0.01, order=1, start=trained)
     assert set(again) == set(trained)
     assert warm.value == pytest.approx(cold.value, rel=1e-10)
     np.testing.assert_allclose(warm.gradient, cold.gradient, rtol=1e-7, atol=1e-10)

@@ -115,3 +115,42 @@ def test_write_makes_one_file_in_utf8(tmp_path: Path) -> None:
     report.write(report.of_fit(model, X, y, names=["naïve", "größe"]), path)
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
     assert "größe" in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"format": 7}, "line 4 of .* has format 7"),
+        ({"format": ...}, "line 4 of .* has format None"),
+        ({"report": ...}, "line 4 of .* cannot be drawn"),
+        ({"report": []}, "line 4 of .* cannot be drawn"),
+        ({"report": {"title": 3}}, "line 4 of .* cannot be drawn"),
+    ],
+)
+def test_an_edited_report_is_named_by_file_and_line(
+    change: dict[str, object], words: str, ugly: Report, tmp_path: Path
+) -> None:
+    X, y = problem(40, 3)
+    path = tmp_path / "trace.jsonl"
+    select(X, y, "gacv", search="grid", budget=2, checkpoint=path)
+    report.append(ugly, path)
+    lines = path.read_text().splitlines()
+    fields = {**json.loads(lines[3]), **change}
+    lines[3] = json.dumps({name: value for name, value in fields.items() if value is not ...})
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(ValueError, match=words):
+        report.of_trace(path)
+
+
+def test_a_report_with_a_number_that_cannot_be_drawn(ugly: Report, tmp_path: Path) -> None:
+    X, y = problem(40, 3)
+    path = tmp_path / "trace.jsonl"
+    select(X, y, "gacv", search="grid", budget=2, checkpoint=path)
+    report.append(ugly, path)
+    lines = path.read_text().splitlines()
+    fields = json.loads(lines[3])
+    fields["report"]["error"]["baseline"] = "nan"
+    lines[3] = json.dumps(fields)
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(ValueError, match=r"line 4 of .*trace\.jsonl cannot be drawn"):
+        report.of_trace(path)

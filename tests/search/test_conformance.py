@@ -16,8 +16,8 @@ from svmselect.testing.searches import check_search, search_checks
 from svmselect.types import Array, Evaluation, Status
 
 NAMES = [
-    "cma-es", "coordinate", "fixed-point", "gradient-ascent", "grid", "irprop", "lbfgs",
-    "random-walk",
+    "cma-es", "coordinate", "fixed-point", "gauss-newton", "gradient-ascent", "grid", "irprop",
+    "lbfgs", "random-walk",
 ]  # fmt: skip
 VARIANTS: dict[str, list[dict[str, Any]]] = {
     "cma-es": [{"population": 12, "step": 0.5}],

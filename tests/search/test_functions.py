@@ -16,6 +16,8 @@ TABLE = [
     ("irprop", "ridged", 5e-3, 60),
     ("irprop", "noisy", 5e-3, 100),
     ("irprop", "discontinuous", 1e-3, 60),
+    ("gauss-newton", "smooth", 1e-8, 15),
+    ("gauss-newton", "valley", 1e-6, 40),
     ("lbfgs", "smooth", 1e-8, 50),
     ("lbfgs", "valley", 1e-8, 70),
     ("lbfgs", "kinked", 1e-6, 200),
@@ -47,7 +49,9 @@ def test_minimum_is_found(search: str, function: str, gap: float, evaluations: i
     assert len(done.points) <= evaluations
 
 
-@pytest.mark.parametrize("search", ["cma-es", "gradient-ascent", "irprop", "lbfgs", "random-walk"])
+@pytest.mark.parametrize(
+    "search", ["cma-es", "gauss-newton", "gradient-ascent", "irprop", "lbfgs", "random-walk"]
+)
 def test_nothing_to_gain_ends_soon(search: str) -> None:
     done = walk(get_search(search), FUNCTIONS["flat"])
     assert done.status.name == "converged"

@@ -150,3 +150,98 @@ def test_a_line_that_says_it_is_something_else_is_no_evaluation(tmp_path: Path) 
     assert len(Trace.load(path)) == 1
     Journal(path, HEADER).append(record())
     assert len(Trace.load(path)) == 2
+
+
+def edited(tmp_path: Path, line: int, change: object) -> Path:
+    """A trace of two evaluations, one line changed by hand."""
+    path = tmp_path / "edited.jsonl"
+    lines = [json.dumps(HEADER), *(to_line(record(index=i), NAMES).strip() for i in range(2))]
+    if isinstance(change, str):
+        lines[line - 1] = change
+    else:
+        fields = json.loads(lines[line - 1])
+        for name, value in change.items():  # type: ignore[attr-defined]
+            fields[name] = value
+            if value is Ellipsis:
+                del fields[name]
+        lines[line - 1] = json.dumps(fields)
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({name: ...} for name in ("run", "index", "point", "loss", "gradient", "stderr")),
+        *({name: ...} for name in ("seconds", "details")),
+        *({"point": v} for v in (None, 1.0, "ab", [], [1.0], [1.0, 2.0, 3.0], [1.0, None])),
+        *({"point": [1.0, v]} for v in (math.nan, "nan", math.inf, "-inf", 1e12, "x", 10**400, [])),
+        *({"gradient": v} for v in ([1.0], 1.0, "ab", {}, [None, 1.0])),
+        *({"loss": v} for v in (None, [], "x", 10**400)),
+        *({"index": v} for v in (None, 1.5, "x", True, math.nan, [])),
+        *({"run": v} for v in (None, 1, [])),
+        *({"seconds": v} for v in (None, "x", [])),
+        *({"details": v} for v in (None, [], 3, {"value": None}, {"value": "x"})),
+        *({"names": v} for v in (None, [], ["log C"], [1, 2], "ab")),
+        *({"status": v} for v in (None, [], 3, ["a", "b", "c"])),
+        "", "[]", "3", "null", '"x"', "{", "[" * 100_000, "9" * 10_000, "\x00",
+    ],
+    ids=str,
+)  # fmt: skip
+def test_an_edited_evaluation_is_named_by_file_and_line(tmp_path: Path, change: object) -> None:
+    path = edited(tmp_path, 3, change)
+    with pytest.raises(ValueError, match=r"^line 3 of .*edited\.jsonl cannot be read: ") as told:
+        Trace.load(path)
+    assert "restore the file or remove the line" in str(told.value)
+    with pytest.raises(ValueError, match="line 3 of"):
+        Journal(path, HEADER)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({name: ...} for name in ("seed", "data", "names", "settings", "versions")),
+        *({"seed": v} for v in (None, "3", 1.5, math.nan, [])),
+        *({"names": v} for v in (None, "ab", 3, [1])),
+        *({"settings": v} for v in (None, [], {"a": 1})),
+        {"data": None}, {"versions": []},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_an_edited_header_is_named_by_file_and_line(tmp_path: Path, change: object) -> None:
+    path = edited(tmp_path, 1, change)
+    with pytest.raises(ValueError, match=r"^line 1 of .*edited\.jsonl cannot be read: "):
+        Trace.load(path)
+    with pytest.raises(ValueError, match="line 1 of"):
+        seed_of(path)
+
+
+@pytest.mark.parametrize("change", [{"format": ...}, {"format": 2}, {"svmselect": ...}, "[" * 9999])
+def test_a_header_of_something_else(tmp_path: Path, change: object) -> None:
+    with pytest.raises(ValueError, match=r"edited\.jsonl (has format|is not a trace)"):
+        Trace.load(edited(tmp_path, 1, change))
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, "nan"])
+def test_a_value_that_is_no_number_is_one_that_was_computed(tmp_path: Path, value: object) -> None:
+    assert Trace.load(edited(tmp_path, 2, {"loss": value}))[0].loss == math.inf
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_no_damage_to_a_trace_is_a_defect(tmp_path: Path, seed: int) -> None:
+    from svmselect import report
+    from tables.test_damaged import mutants
+
+    path, told, read = tmp_path / "a.jsonl", list[str](), 0
+    lines = [json.dumps(HEADER) + "\n", *(to_line(record(index=i), NAMES) for i in range(4))]
+    for made in mutants("".join(lines).encode(), seed, 300):
+        path.write_bytes(made)
+        try:
+            with np.errstate(over="ignore"):  # of numbers that damage made large
+                report.of_trace(path)
+            read += 1
+        except ValueError as error:
+            told.append(str(error))
+    assert all(str(path) in said for said in told)
+    assert read
+    assert told

@@ -144,7 +144,7 @@ def test_objective_at_a_point_is_score_there(data: tuple[np.ndarray, np.ndarray]
     kernel = Constant(1.0) * RBF([1.0, 1.0])
     objective = Objective(Dataset.of(X, y), kernel, get_criterion("alignment"))
     point = np.log([0.7, 1.5, 0.4, 2.5])
-    found, _ = objective.at(point, gradient=True)
+    found, _ = objective.at(point, order=1)
     there = Constant(1.5) * RBF([0.4, 2.5])
     expected = score(X, y, "alignment", C=0.7, kernel=there, gradient=True)
     assert found.names == objective.names == expected.names
@@ -155,7 +155,7 @@ def test_objective_at_a_point_is_score_there(data: tuple[np.ndarray, np.ndarray]
 def test_machines_are_handed_from_point_to_point(data: tuple[np.ndarray, np.ndarray]) -> None:
     probe = Probe()
     objective = Objective(Dataset.of(*data), RBF(), probe)
-    _, trained = objective.score(1.0, RBF(), gradient=True)
+    _, trained = objective.score(1.0, RBF(), order=1)
     assert set(trained) == {"all"}
     objective.score(1.1, RBF(1.1), start=trained)
     assert probe.asked[-1][0].start is trained

@@ -22,11 +22,13 @@ def demo(
     from svmselect.cli.console import Output
     from svmselect.cli.fitting import Wanted, carry_out
     from svmselect.cli.prepare import Question
+    from svmselect.files.lock import Lock
 
     told = Output(quiet, as_json)
     output.mkdir(parents=True, exist_ok=True)
     table = output / "tumours.csv"
-    _write(table)
+    with Lock(output, "give another folder by -o"):
+        _write(table)
     told.say(f"$ svmselect fit {table} --target diagnosis --holdout 0.25 -o {output}")
     told.say("")
     question = Question(target="diagnosis")
@@ -38,7 +40,9 @@ def _write(path: Path) -> None:
     """The Wisconsin breast-cancer data as a table of 30 measurements and a diagnosis."""
     from sklearn.datasets import load_breast_cancer
 
+    from svmselect.files.whole import write_whole
+
     bunch = load_breast_cancer(as_frame=True)
     frame = bunch.frame.drop(columns="target")
     frame["diagnosis"] = bunch.target_names[bunch.target]
-    frame.to_csv(path, index=False)
+    write_whole(path, frame.to_csv(index=False, lineterminator="\n"))

@@ -11,6 +11,8 @@ import numpy as np
 
 from svmselect.data import data_hash
 from svmselect.estimators.default import coordinates
+from svmselect.files.lines import append_line
+from svmselect.files.whole import write_whole
 from svmselect.search.trace import Record, provenance, read_lines, to_line
 from svmselect.types import Evaluation
 
@@ -31,7 +33,7 @@ class TraceFile:
 
     def begin(self) -> None:
         """A new file with a header."""
-        self.path.write_text(json.dumps(self.header) + "\n", encoding="utf-8")
+        write_whole(self.path, json.dumps(self.header) + "\n")
 
     def append(self, evaluation: Evaluation, index: int) -> None:
         """Write one evaluation of the default strategy, as its trace will have it."""
@@ -43,14 +45,13 @@ class TraceFile:
         )  # fmt: skip
         names = coordinates(len(evaluation.point) - 1)
         line = to_line(Record("auto", index, names, turned), tuple(self.header["names"]))
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(line)
+        append_line(self.path, line)
 
     def complete(self, model: Any) -> None:
         """The whole trace of a fitted model instead of what was written as it went."""
         names = tuple(self.header["names"])
         lines = [to_line(record, names) for record in model.trace_]
-        self.path.write_text(json.dumps(self.header) + "\n" + "".join(lines), encoding="utf-8")
+        write_whole(self.path, json.dumps(self.header) + "\n" + "".join(lines))
 
     def resumed(self) -> tuple[float, float] | None:
         """C and the length scale of the best evaluation in the file; None if it has none.
@@ -59,7 +60,7 @@ class TraceFile:
         """
         if not self.path.exists():
             return None
-        found, records, _ = read_lines(self.path)
+        found, records = read_lines(self.path)
         if found is None:
             return None
         remedy = "leave --resume out to begin anew, or give another folder by -o"

@@ -27,6 +27,7 @@ from svmselect.cli.prepare import Prepared, Question, prepare, prepare_test, spl
 from svmselect.cli.progress import Bar, Stopper, Watcher
 from svmselect.estimators.callbacks import Watch
 from svmselect.estimators.persist import save
+from svmselect.files.lock import Lock
 from svmselect.types import Array, Evaluation
 
 INTERRUPTED = 130
@@ -90,6 +91,20 @@ def carry_out(wanted: Wanted, output: Output) -> int:
         output.note(note)
     rows, notes = _rows(wanted, prepared, model, output)
     wanted.folder.mkdir(parents=True, exist_ok=True)
+    with Lock(wanted.folder, "give another folder by -o"):
+        return _written(wanted, model, prepared, rows, notes, output, began)
+
+
+def _written(
+    wanted: Wanted,
+    model: Any,
+    prepared: Prepared,
+    rows: Rows,
+    notes: list[str],
+    output: Output,
+    began: float,
+) -> int:
+    """Choose and train in a folder that nobody else writes in; the exit code."""
     interrupted = _chosen(wanted, model, rows, output, notes)
     outcome = Outcome(
         model=model,

@@ -6,6 +6,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import typer
@@ -19,6 +20,7 @@ from svmselect.cli.predict import predict
 from svmselect.cli.report import report
 from svmselect.cli.reproduce import reproduce
 from svmselect.cli.score import score
+from svmselect.files.whole import NO_ROOM
 
 _EPILOG = (
     "Exit codes: 0 done, 1 a defect of the program, 2 the command or the data cannot be used, "
@@ -52,7 +54,7 @@ class Interrupted(Exception):  # noqa: N818 - what happened, as a name
 
 
 def _guarded(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The command, its KeyboardInterrupt under another name."""
+    """The command, with other names for what the parser would take for an interruption."""
 
     @functools.wraps(command)
     def run(*arguments: Any, **options: Any) -> Any:
@@ -60,6 +62,8 @@ def _guarded(command: Callable[..., Any]) -> Callable[..., Any]:
             return command(*arguments, **options)
         except KeyboardInterrupt:
             raise Interrupted from None
+        except EOFError as error:  # which the parser takes for Ctrl-D, and so for an interruption
+            raise RuntimeError(f"a file ended too soon: {error}") from error
 
     return run
 
@@ -86,18 +90,26 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     debug = "--debug" in given
     try:
         code = application()(args=given, prog_name="svmselect", standalone_mode=False)
+        sys.stdout.flush()  # here, where an error can still be told
     except (KeyboardInterrupt, Interrupted):
         complain("interrupted; nothing more was written")
         sys.exit(_INTERRUPTED)
     except BrokenPipeError:
-        # who reads our output has gone: no more of it, and no complaint at exit either
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence()  # who reads our output has gone: no more of it, and no complaint at exit either
         sys.exit(_DEFECT)
     except Exception as error:
         if debug:
             raise
+        if isinstance(error, OSError) and error.errno in NO_ROOM and error.filename is None:
+            _silence()  # else what is left to be written fails once more at exit
         sys.exit(_told(error))
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _silence() -> None:
+    """Standard output goes nowhere from here on."""
+    with suppress(OSError, ValueError):  # where it has no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _told(error: Exception) -> int:
@@ -114,8 +126,18 @@ def _told(error: Exception) -> int:
     if isinstance(error, ValueError):
         complain(" ".join(str(error).split()))
         return _REFUSED
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        where = "standard output" if error.filename is None else error.filename
+        complain(
+            f"{where}: there is no room for it ({error.strerror}); what was there before is kept, "
+            "so make room or give another folder"
+        )
+        return _REFUSED
     if isinstance(error, OSError) and error.filename is not None:
         complain(f"{error.filename}: {error.strerror}; check the name and your rights there")
+        return _REFUSED
+    if isinstance(error, OSError) and error.strerror is not None:
+        complain(f"{error.strerror}, the system says, while reading or writing; look at the disk")
         return _REFUSED
     if isinstance(error, MemoryError):
         complain("there is not enough memory; use fewer rows, e.g. --rows 20000")

@@ -26,6 +26,13 @@ def predict(
         typer.Option("--missing", help="Missing values. [default: as the model was fitted]"),
     ] = None,
     header: of.Header = None,
+    escape: Annotated[
+        bool,
+        typer.Option(
+            "--escape-formulas",
+            help="Put ' before texts that a spreadsheet would take for formulas.",
+        ),
+    ] = False,
     quiet: of.Quiet = False,
     as_json: of.Json = False,
     debug: of.Debug = False,
@@ -35,4 +42,5 @@ def predict(
     from svmselect.cli.predicting import carry_out
 
     impute = None if missing is None else missing is of.Missing.impute
-    carry_out(model, data, output, tuple(keep or ()), impute, header, Output(quiet, as_json))
+    told = Output(quiet, as_json)
+    carry_out(model, data, output, tuple(keep or ()), impute, header, told, escape)

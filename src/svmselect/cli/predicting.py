@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import csv
-import os
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,8 +14,10 @@ from typing import IO, Any
 import numpy as np
 
 from svmselect.cli.console import Output, count
+from svmselect.cli.formulas import escaped
 from svmselect.cli.outcome import Tested
 from svmselect.cli.progress import Bar
+from svmselect.files.whole import replacing_text
 from svmselect.tables import Encoder, Source, TableModel, open_source
 from svmselect.tables.cells import texts
 from svmselect.tables.encoder import Number
@@ -32,8 +32,12 @@ def carry_out(
     impute: bool | None,
     header: bool | None,
     output: Output,
+    escape: bool = False,
 ) -> None:
-    """Read, predict and write piece by piece; nothing is written where a row cannot be used."""
+    """Read, predict and write piece by piece; nothing is written where a row cannot be used.
+
+    ``escape`` marks texts that a spreadsheet would take for formulas.
+    """
     if target is None and output.as_json:
         raise ValueError("--json and the predictions both go to standard output; add -o FILE")
     source = open_source(data, header)
@@ -44,19 +48,23 @@ def carry_out(
     kept = [source.column(name) for name in keep]
     counts: Counter[str] = Counter()
     unseen: dict[str, Counter[str]] = {}
+    cell = escaped if escape else str
     rows = wrong = judged = 0
     with Bar(f"predicting {source.title}", None, output) as bar, _opened(target) as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*kept, "prediction", *(f"probability_{c}" for c in known.classes)])
+        names = [*kept, "prediction", *(f"probability_{c}" for c in known.classes)]
+        writer.writerow([cell(name) for name in names])
         for frame in source.frames():
             table = known.encoder.read(frame, source, rows)
             for name, strange in known.encoder.unseen(table).items():
                 unseen.setdefault(name, Counter()).update(strange)
             labels, p = known.predict(table, source.title)
-            copied = [["" if c is None else c for c in texts(frame[n].tolist())] for n in kept]
+            copied = [
+                ["" if c is None else cell(c) for c in texts(frame[n].tolist())] for n in kept
+            ]
             numbers = [[f"{value:.6g}" for value in row] for row in p.tolist()]
             for i, label in enumerate(labels.tolist()):
-                writer.writerow([*(column[i] for column in copied), label, *numbers[i]])
+                writer.writerow([*(column[i] for column in copied), cell(str(label)), *numbers[i]])
             counts.update(str(label) for label in labels.tolist())
             if known.target in source.names:
                 truth = labels_of(frame[known.target].tolist())
@@ -107,17 +115,8 @@ def _opened(target: Path | None) -> Iterator[IO[str]]:
         sys.stdout.flush()
         return
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent, text=True)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            yield file
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with replacing_text(target) as file:
+        yield file
 
 
 def _tell(

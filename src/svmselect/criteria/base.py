@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from svmselect.data import Dataset
 from svmselect.kernels import Kernel
+from svmselect.kernels.tangents import Memo, Tangent
 from svmselect.machine import ActiveSystem, Solution
 from svmselect.machine.train import train
 from svmselect.types import OK, Array, Sensitivity, Status
 
+T = TypeVar("T")
+
+_MANY = 1000  # rows, from which on threads gain more than they cost
 FREE, PENALISED = "free", "penalised"  # the offset: an intercept, or a Constant in the kernel
 
 
@@ -23,7 +28,8 @@ FREE, PENALISED = "free", "penalised"  # the offset: an intercept, or a Constant
 class Verdict:
     """What a criterion returns: its value and, if asked for, how the value depends on K and C.
 
-    ``stderr`` is the Monte Carlo standard error of the value, where it has one.
+    ``stderr`` is the Monte Carlo standard error of the value, where it has one. A criterion that
+    has a Hessian gives it and the gradient by ("log C", *kernel.names), in place of a sensitivity.
     """
 
     value: float
@@ -31,6 +37,8 @@ class Verdict:
     stderr: float | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     status: Status = OK
+    gradient: Array | None = None
+    hessian: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +46,8 @@ class Context:
     """All a criterion may ask at one point, computed when first asked for and then kept.
 
     ``start`` holds machines trained at a neighbouring point, by key, for warm starts; ``trained``
-    collects those of this point, to be handed to the next.
+    collects those of this point, to be handed to the next. ``memo`` is what the rows keep from
+    point to point; ``gram`` is K where it is known. ``threads`` may train side by side.
     """
 
     data: Dataset
@@ -48,6 +57,9 @@ class Context:
     fit_intercept: bool
     start: Mapping[Hashable, Any] = field(default_factory=dict)
     trained: dict[Hashable, Any] = field(default_factory=dict)
+    memo: Memo = field(default_factory=dict)
+    threads: int = 1
+    gram: Array | None = None
 
     @property
     def X(self) -> Array:
@@ -72,7 +84,12 @@ class Context:
     @cached_property
     def K(self) -> Array:
         """The Gram matrix of all rows."""
-        return self.kernel(self.X)
+        return self.kernel.gram(self.X, self.memo) if self.gram is None else self.gram
+
+    @cached_property
+    def tangents(self) -> list[Tangent]:
+        """How K moves with the kernel's parameters."""
+        return self.kernel.tangents(self.X, self.K, self.memo)
 
     @cached_property
     def solution(self) -> Solution:
@@ -95,6 +112,13 @@ class Context:
         solution = train(self.K, self.y, *arguments)
         self.trained[key] = solution
         return solution
+
+    def side_by_side(self, task: Callable[[int], T], items: Sequence[int]) -> list[T]:
+        """Do the same to each; on threads, where most of the work is done outside of Python."""
+        if self.threads == 1 or len(self.y) < _MANY:
+            return [task(item) for item in items]
+        with ThreadPoolExecutor(self.threads) as pool:
+            return list(pool.map(task, items))
 
     def gradient(self, sensitivity: Sensitivity) -> Array:
         """Turn a sensitivity into derivatives by ("log C", *kernel.names)."""
@@ -137,6 +161,23 @@ class Criterion(ABC):
     @abstractmethod
     def evaluate(self, context: Context, gradient: bool) -> Verdict:
         """Give the value, and the sensitivity where ``gradient`` is asked for and there is one."""
+
+    def expand(self, context: Context) -> Verdict:
+        """``evaluate`` with gradient and Hessian, for a criterion that is ``curved``."""
+        raise NotImplementedError(f"{self.name!r} has no Hessian")
+
+    @property
+    def curved(self) -> bool:
+        """Whether it has a Hessian, exact or that of Gauss and Newton, with these options."""
+        return False
+
+    def mass(self, data: Dataset) -> float:
+        """How many points its value is a mean over, each counted with its weight."""
+        return float(data.weights.sum())
+
+    def share(self, data: Dataset) -> float:
+        """The part of the data that its machines are trained on."""
+        return 1.0
 
     @property
     def differentiable(self) -> bool:

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from svmselect.criteria.base import Context, Verdict, every
-from svmselect.criteria.resampling import Resampled
-from svmselect.probability import MAX_SLOPE, check_sigmoid_options, sigmoid_likelihood
+from svmselect.criteria.resampling import HeldOut, Resampled
+from svmselect.probability import (
+    MAX_SLOPE,
+    SigmoidFit,
+    check_sigmoid_options,
+    sigmoid_likelihood,
+    sigmoid_probability,
+)
+from svmselect.types import Array
 
 
 @dataclass(frozen=True)
@@ -22,10 +30,14 @@ class Likelihood(Resampled):
     0. ``targets="platt"`` fits and scores Platt's softened labels. ``details`` hold the sigmoid; s
     is negative unless the machines are worse than chance. A weight counts as copies of its row,
     all in one fold. Training is one machine a fold, the gradient one solve on its free set.
+    ``one_sided`` allows no sigmoid that falls with f: held-out decisions that point the wrong way
+    say nothing then. The Hessian is Gauss and Newton's: that of the likelihood in the decisions,
+    the sigmoid following, between Jacobians of the decisions.
     """
 
     targets: str = "labels"
     max_slope: float = MAX_SLOPE
+    one_sided: bool = False
 
     name = "likelihood"
     greater_is_better = True
@@ -40,13 +52,50 @@ class Likelihood(Resampled):
         super().__post_init__()
         check_sigmoid_options(self.targets, self.max_slope)
 
+    @property
+    def curved(self) -> bool:
+        return True
+
     def evaluate(self, context: Context, gradient: bool) -> Verdict:
+        held, fit = self.judge(context)
+        sensitivity = held.pullback(context, fit.gradient) if gradient else None
+        return self._verdict(held, fit, sensitivity=sensitivity)
+
+    def expand(self, context: Context) -> Verdict:
+        held, fit = self.judge(context)
+        J = held.jacobian(context)
+        bend = profiled_curvature(J, held.decision, fit.slope, fit.offset, held.weights)
+        hessian = -bend / float(held.weights.sum())
+        return self._verdict(held, fit, gradient=fit.gradient @ J, hessian=hessian)
+
+    def judge(self, context: Context) -> tuple[HeldOut, SigmoidFit]:
+        """The held-out decisions and their sigmoid."""
         held = self.held_out(context)
         if np.all(held.y == held.y[0]):
             raise ValueError(
                 "cv holds out rows of one class only; a sigmoid needs both: use stratified folds"
             )
-        fit = sigmoid_likelihood(held.decision, held.y, held.weights, self.targets, self.max_slope)
+        fit = sigmoid_likelihood(
+            held.decision, held.y, held.weights, self.targets, self.max_slope, self.one_sided
+        )
+        return held, fit
+
+    def _verdict(self, held: HeldOut, fit: SigmoidFit, **slopes: Any) -> Verdict:
         details = held.details() | {"sigmoid_slope": fit.slope, "sigmoid_offset": fit.offset}
-        sensitivity = held.pullback(context, fit.gradient) if gradient else None
-        return Verdict(fit.value, sensitivity, details=details, status=held.status)
+        return Verdict(fit.value, details=details, status=held.status, **slopes)
+
+
+def profiled_curvature(J: Array, f: Array, slope: float, offset: float, weights: Array) -> Array:
+    """Gauss-Newton Hessian of the total negative log-likelihood, the sigmoid profiled out.
+
+    With W = slope^2 p (1-p) on f, a change of f that the sigmoid can follow, f -> a f + c, costs
+    nothing: the directions f and 1 are projected out in the metric of W.
+    """
+    p = sigmoid_probability(f, slope, offset)
+    root = abs(slope) * np.sqrt(weights * p * (1.0 - p))
+    J = root[:, None] * J
+    sigmoid = root[:, None] * np.column_stack([f, np.ones_like(f)])
+    Q, R = np.linalg.qr(sigmoid)
+    Q = Q[:, np.abs(R.diagonal()) > 1e-12 * max(float(np.abs(R).max()), 1e-300)]
+    J = J - Q @ (Q.T @ J)
+    return np.asarray(J.T @ J)

@@ -5,7 +5,7 @@ All folds share one Gram matrix: a fold is a vector of weights with zeros at the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Integral
@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmselect.criteria.base import Context, Criterion
-from svmselect.data import Dataset, stratified_folds
+from svmselect.data import Dataset, Folds, stratified_folds
+from svmselect.kernels.tangents import directional
 from svmselect.machine import ActiveSystem, Solution
+from svmselect.machine.forward import decision_jacobian
 from svmselect.types import OK, Array, IntArray, Sensitivity, Status
 
 Rows = tuple[int, ...]
@@ -41,7 +43,7 @@ class Resampled(Criterion):
     on the same side.
     """
 
-    cv: int | Splitter | Iterable[tuple[Any, Any]] = 5
+    cv: int | Splitter | Folds | Iterable[tuple[Any, Any]] = 5
     random_state: int | None = 0
 
     def __post_init__(self) -> None:
@@ -55,6 +57,9 @@ class Resampled(Criterion):
         if isinstance(self.cv, int):
             tests = _stratified(data.y[there].tobytes(), self.cv, self.random_state)
             return [Fold.holding_out(data, there[test]) for test in tests]
+        if isinstance(self.cv, Folds):
+            sides = zip(self.cv.train.T, self.cv.held.T, strict=True)
+            return [Fold.weighing(train, held) for train, held in sides]
         pairs = self.cv.split(data.X, data.y) if isinstance(self.cv, Splitter) else self.cv
         folds = [Fold.of(data, *pair, i) for i, pair in enumerate(pairs)]
         if not sum(len(fold.test) for fold in folds):
@@ -64,32 +69,59 @@ class Resampled(Criterion):
     def held_out(self, context: Context) -> HeldOut:
         """Train a machine a fold, each from the last, and gather what it says of unseen rows."""
         folds = self.folds(context.data)
-        solutions: list[Solution] = []
-        for i, fold in enumerate(folds):
-            known = solutions[-1] if solutions else None
-            solutions.append(context.refit(fold.weights, ("fold", i), known))
+        first = context.refit(folds[0].weights, ("fold", 0))
+
+        def train(i: int) -> Solution:
+            return context.refit(folds[i].weights, ("fold", i), first)
+
+        solutions = [first, *context.side_by_side(train, range(1, len(folds)))]
         rows = np.concatenate([fold.test for fold in folds])
         decision = np.concatenate(
             [s.decision[fold.test] for s, fold in zip(solutions, folds, strict=True)]
         )
         member = np.repeat(np.arange(len(folds)), [len(fold.test) for fold in folds])
-        weights = context.weights[rows]
+        weights = np.concatenate([fold.count for fold in folds]) * self.once(folds, context.data)
         return HeldOut(rows, member, decision, context.y[rows], weights, tuple(solutions))
+
+    def once(self, folds: Sequence[Fold], data: Dataset) -> float:
+        """What a row held out counts for, so that several rounds of folds count as one."""
+        held = np.zeros(len(data))
+        for fold in folds:
+            np.add.at(held, fold.test, fold.count)
+        return float(np.minimum(held, data.weights).sum() / held.sum())
+
+    def mass(self, data: Dataset) -> float:
+        folds = self.folds(data)
+        return self.once(folds, data) * sum(float(fold.count.sum()) for fold in folds)
+
+    def share(self, data: Dataset) -> float:
+        folds = self.folds(data)
+        return float(np.mean([fold.weights.sum() for fold in folds])) / float(data.weights.sum())
 
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """The weights to train with, zero at all rows held out, and the rows to look at."""
+    """The weights to train with, the rows to look at, and what these count for.
+
+    A row is on both sides only where it stands for copies that are.
+    """
 
     weights: Array
     test: IntArray
+    count: Array
 
     @classmethod
     def holding_out(cls, data: Dataset, test: IntArray) -> Fold:
         """Train on all rows but these."""
         weights = data.weights.copy()
         weights[test] = 0.0
-        return cls(weights, test)
+        return cls(weights, test, data.weights[test])
+
+    @classmethod
+    def weighing(cls, train: Array, held: Array) -> Fold:
+        """Some copies of a row here, some there."""
+        test = np.flatnonzero(held)
+        return cls(train, test, held[test])
 
     @classmethod
     def of(cls, data: Dataset, train: Any, test: Any, number: int) -> Fold:
@@ -114,7 +146,8 @@ class Fold:
                     f"cv: split {number} leaves no row of class {label!r} to train on; use "
                     "stratified folds, or fewer"
                 )
-        return cls(weights, parts[1][data.weights[parts[1]] > 0])
+        test = parts[1][data.weights[parts[1]] > 0]
+        return cls(weights, test, data.weights[test])
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,6 +191,21 @@ class HeldOut:
             "standard_error": spread / np.sqrt(len(by_fold)),
         }
 
+    def jacobian(self, context: Context) -> Array:
+        """d decision/d("log C", *kernel.names), a row for each that is held out."""
+
+        def of_fold(i: int) -> Array:
+            rows, s = self.rows[self.fold == i], self.solutions[i]
+            system = ActiveSystem.of(context.K, s)
+            at = np.unique(np.concatenate([system.free, rows, np.array(s.ends, dtype=np.intp)]))
+            used = np.flatnonzero(s.beta)
+            tangent = np.zeros((len(s.beta), len(context.kernel.theta)))
+            tangent[at] = directional(context.tangents, at, used, s.beta[used])
+            return decision_jacobian(system, rows, tangent)
+
+        context.tangents  # noqa: B018 - made once, before threads ask for them
+        return np.concatenate(context.side_by_side(of_fold, range(len(self.solutions))))
+
     def pullback(self, context: Context, partial: Array) -> Sensitivity:
         """Total derivative of a number whose partial derivatives by ``decision`` are given."""
         n = len(context.y)
@@ -200,6 +248,8 @@ def _checked(cv: Any) -> Any:
         if cv < 2:
             raise ValueError(f"cv={cv} makes no folds; choose 2 or more, 5 or 10 as a rule")
         return int(cv)
+    if isinstance(cv, Folds):
+        return cv
     if isinstance(cv, Splitter):
         if _restless(getattr(cv, "__dict__", {})):
             raise ValueError(

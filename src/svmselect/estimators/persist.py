@@ -6,15 +6,14 @@ is no signature: who can write the file can write the digest.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
-import zlib
 from pathlib import Path
 from typing import Any
-from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile
 
-_DIGEST = "svmselect.sha256"
+from svmselect.estimators.model_file import DIGEST, check, digest
+from svmselect.files.whole import write_whole
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -23,7 +22,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     The command line's models, a ``TableModel`` each, go the same way.
 
     What ``load`` would refuse is refused here, before anything is written: functions, and objects
-    of classes that are neither ours nor trusted by skops.
+    of classes that are neither ours nor trusted by skops. A file of that name is replaced when the
+    new one is complete, and stays as it is where writing fails.
     """
     from skops.io import dumps, get_untrusted_types
 
@@ -34,25 +34,26 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             f"the model holds objects of types that load() does not trust: {', '.join(foreign)}; "
             "leave them out, or use skops.io.dump and name them when loading"
         )
-    Path(path).write_bytes(_sealed(content))
+    check(content, "the model")
+    write_whole(path, _sealed(content))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a file that ``save`` wrote.
 
     Only types of this library and those that skops itself trusts are made; a file that asks for
-    any other is refused.
+    any other is refused. So is one that unpacks to more than 256 MiB and a hundred times its size;
+    the environment variable ``SVMSELECT_MAX_UNPACKED`` sets another bound, e.g. ``8G``.
     """
     from skops.io import get_untrusted_types, loads
 
     content = Path(path).read_bytes()
     if content[:2] != b"PK":
         raise ValueError(f"{path} is no model file: svmselect.save writes zip archives")
+    check(content, path)
     try:
         foreign = sorted(set(get_untrusted_types(data=content)) - _ours())
-    except (BadZipFile, zlib.error, OSError, EOFError):
-        raise ValueError(f"{path} is damaged or cut short; copy or save it again") from None
-    except (KeyError, TypeError, ValueError, AttributeError, ImportError):
+    except Exception:  # whatever skops, which expects files of its own, says of one that is not
         raise ValueError(f"{path} is no model file: svmselect.save wrote no such archive") from None
     if foreign:
         raise ValueError(
@@ -62,7 +63,9 @@ def load(path: str | os.PathLike[str]) -> Any:
     _check_seal(content, path)
     try:
         return loads(content, trusted=sorted(_ours()))
-    except (KeyError, TypeError, ValueError, AttributeError, ImportError) as error:
+    except MemoryError:
+        raise
+    except Exception as error:  # the same: constructors of any class may have been at work
         raise ValueError(
             f"{path} was written by another version of svmselect or of its packages and cannot be "
             f"read by this one ({type(error).__name__}: {error}); fit again, or use that version"
@@ -73,18 +76,15 @@ def _sealed(content: bytes) -> bytes:
     """The archive with a digest of its members added."""
     buffer = io.BytesIO(content)
     with ZipFile(buffer, "a", ZIP_DEFLATED) as archive:
-        archive.writestr(_DIGEST, _digest(archive))
+        archive.writestr(DIGEST, digest(archive))
     return buffer.getvalue()
 
 
 def _check_seal(content: bytes, path: str | os.PathLike[str]) -> None:
     """Refuse an archive whose digest is not that of its members."""
-    try:
-        with ZipFile(io.BytesIO(content)) as archive:
-            known = _DIGEST in archive.namelist()
-            same = known and archive.read(_DIGEST).decode("ascii", "replace") == _digest(archive)
-    except (BadZipFile, zlib.error, OSError, EOFError):
-        raise ValueError(f"{path} is damaged or cut short; copy or save it again") from None
+    with ZipFile(io.BytesIO(content)) as archive:
+        known = DIGEST in archive.namelist()
+        same = known and archive.read(DIGEST).decode("ascii", "replace") == digest(archive)
     if not known:
         raise ValueError(
             f"{path} was not written by svmselect.save: it has no digest; if you trust where it "
@@ -95,16 +95,6 @@ def _check_seal(content: bytes, path: str | os.PathLike[str]) -> None:
             f"{path} was changed after svmselect.save wrote it: its content is not that of its "
             "digest; get the original, or fit again"
         )
-
-
-def _digest(archive: ZipFile) -> str:
-    """SHA-256 over names and contents of the members, in the order of names."""
-    found = hashlib.sha256()
-    for name in sorted(archive.namelist()):
-        if name != _DIGEST:
-            part = hashlib.sha256(archive.read(name)).hexdigest()
-            found.update(f"{name}\n{part}\n".encode())
-    return found.hexdigest()
 
 
 def _ours() -> set[str]:

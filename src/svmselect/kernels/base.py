@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from math import fsum, prod
 from numbers import Real
 from typing import Any
@@ -15,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from ..data import check_matrix
 from .combine import ProductBlock, SumBlock
+from .tangents import Memo, RowByRow, Tangent
 from .tiles import Array, Block, Tiled, assemble, tiles
 
 
@@ -214,6 +216,44 @@ class Kernel(ABC):
                 total += block.pull(rows, cols, np.ascontiguousarray(tile), known)
         return total
 
+    def gram(self, X: Array, memo: Memo) -> Array:
+        """Compute k(X, X) for rows that have been checked.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            The rows.
+        memo : dict
+            What these rows keep from one kernel to the next, such as squared distances; it is
+            filled here.
+
+        Returns
+        -------
+        ndarray of shape (n, n)
+            The matrix.
+        """
+        return self(X)
+
+    def tangents(self, X: Array, K: Array, memo: Memo) -> list[Tangent]:
+        """Return the derivatives of K = k(X, X) as operators on vectors, for Gauss-Newton methods.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            The rows.
+        K : ndarray of shape (n, n)
+            The matrix k(X, X).
+        memo : dict
+            As in ``gram``.
+
+        Returns
+        -------
+        list of Tangent
+            They stand for the entries of ``theta``, in its order; one may stand for several
+            entries.
+        """
+        return [RowByRow(self.block(X, X.copy()), len(X))]
+
     def __add__(self, other: Kernel | float) -> Kernel:
         right = _lift(other)
         return NotImplemented if right is None else Sum((*_parts(self, Sum), *_parts(right, Sum)))
@@ -310,6 +350,9 @@ class Sum(Composite):
     def additive_constant(self) -> float:
         return fsum(part.additive_constant() for part in self.parts)
 
+    def tangents(self, X: Array, K: Array, memo: Memo) -> list[Tangent]:
+        return [t for part in self.parts for t in part.tangents(X, part.gram(X, memo), memo)]
+
     def __repr__(self) -> str:
         return " + ".join(map(repr, self.parts))
 
@@ -332,6 +375,15 @@ class Product(Composite):
 
     def additive_constant(self) -> float:
         return prod(part.additive_constant() for part in self.parts)
+
+    def tangents(self, X: Array, K: Array, memo: Memo) -> list[Tangent]:
+        grams = [part.gram(X, memo) for part in self.parts]
+        found: list[Tangent] = []
+        for i, part in enumerate(self.parts):
+            others = grams[:i] + grams[i + 1 :]
+            rest = reduce(np.multiply, others) if others else np.ones_like(K)
+            found += [t.times(rest) for t in part.tangents(X, grams[i], memo)]
+        return found
 
     def __repr__(self) -> str:
         return " * ".join(f"({p!r})" if isinstance(p, Sum) else repr(p) for p in self.parts)

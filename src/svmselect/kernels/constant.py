@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from .leaf import Leaf
+from .tangents import Memo, Shared, Tangent
 from .tiles import Array, Block
 
 
@@ -47,6 +48,9 @@ class Constant(Leaf):
 
     def block(self, X: Array, Z: Array | None) -> Block:
         return _ConstantBlock(self.value)
+
+    def tangents(self, X: Array, K: Array, memo: Memo) -> list[Tangent]:
+        return [Shared(K)]
 
 
 class _ConstantBlock(Block):

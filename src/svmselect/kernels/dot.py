@@ -7,6 +7,7 @@ from abc import abstractmethod
 import numpy as np
 
 from .leaf import Leaf
+from .tangents import Memo, Shared, Tangent
 from .tiles import Array, Block
 
 
@@ -52,6 +53,26 @@ class InnerProduct(Leaf):
 
     def block(self, X: Array, Z: Array | None) -> Block:
         return _InnerProductBlock(self, X, X if Z is None else Z)
+
+    @abstractmethod
+    def derivatives(self, t: Array, K: Array) -> list[Array]:
+        """Compute df(t)/dtheta, a matrix for each parameter.
+
+        Parameters
+        ----------
+        t : ndarray
+            Inner products, which may be overwritten.
+        K : ndarray
+            The values f(t).
+
+        Returns
+        -------
+        list of ndarray
+            One matrix for each parameter.
+        """
+
+    def tangents(self, X: Array, K: Array, memo: Memo) -> list[Tangent]:
+        return [Shared(matrix) for matrix in self.derivatives(X @ X.T, K)]
 
 
 class _InnerProductBlock(Block):

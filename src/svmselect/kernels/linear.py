@@ -32,5 +32,8 @@ class Linear(InnerProduct):
     def profile(self, t: Array) -> None:
         t *= self.scale
 
+    def derivatives(self, t: Array, K: Array) -> list[Array]:
+        return [K]
+
     def pull(self, t: Array, G: Array, K: Array | None) -> Array:
         return np.array([self.scale * np.vdot(G, t)])

@@ -51,6 +51,15 @@ class Polynomial(InnerProduct):
         t += self.coef0
         _power(t, self.degree)
 
+    def derivatives(self, t: Array, K: Array) -> list[Array]:
+        t *= self.scale
+        power = t + self.coef0
+        _power(power, self.degree - 1)
+        power *= self.degree
+        t *= power
+        power *= self.coef0
+        return [t, power]
+
     def pull(self, t: Array, G: Array, K: Array | None) -> Array:
         t *= self.scale
         power = t + self.coef0

@@ -9,7 +9,8 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from .leaf import Leaf
-from .tiles import Array, Block, Distances
+from .tangents import Memo, PerInput, Shared, Tangent, known_squares
+from .tiles import Array, Block, Distances, assemble
 
 LengthScale: TypeAlias = float | Sequence[float]
 
@@ -70,6 +71,48 @@ class Stationary(Leaf):
                 f"{X.shape[1]} columns; give one for each column, or one number for all"
             )
         return _StationaryBlock(self, Distances.of(X, Z, length_scale))
+
+    def gram(self, X: Array, memo: Memo) -> Array:
+        if not isinstance(self.length_scale, float):
+            return self(X)
+        with np.errstate(over="ignore", under="ignore"):
+            s = known_squares(X, memo) / self.length_scale**2
+            self.profile(s)
+        return s
+
+    def tangents(self, X: Array, K: Array, memo: Memo) -> list[Tangent]:
+        if isinstance(self.length_scale, float):
+            with np.errstate(over="ignore", under="ignore"):
+                s = known_squares(X, memo) / self.length_scale**2
+                return [Shared(self.slopes(s, K) * s)]
+        distances = Distances.of(X, None, np.asarray(self.length_scale))
+        return [PerInput(self.slopes(None, K, distances), distances.A)]
+
+    def slopes(self, s: Array | None, K: Array, distances: Distances | None = None) -> Array:
+        """Compute -2 f'(s) of all pairs of rows.
+
+        Parameters
+        ----------
+        s : ndarray of shape (n, n) or None
+            The scaled squared distances, if they are at hand.
+        K : ndarray of shape (n, n)
+            The values f(s).
+        distances : Distances, optional
+            What makes s where it is not at hand.
+
+        Returns
+        -------
+        ndarray of shape (n, n)
+            The matrix.
+        """
+        if s is None:
+            assert distances is not None
+            s = np.empty_like(K)
+            assemble(distances.fill, s, symmetric=True)
+        else:
+            s = s.copy()
+        self.slope(s, K)
+        return s
 
 
 class _StationaryBlock(Block):

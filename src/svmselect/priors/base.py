@@ -15,6 +15,8 @@ from svmselect.data import Dataset
 from svmselect.kernels import Kernel
 from svmselect.types import Array
 
+_STEP = 1e-4
+
 
 class Prior(ABC):
     """Base class of priors: a log density over hyperparameters, up to a constant.
@@ -44,6 +46,32 @@ class Prior(ABC):
         gradient : ndarray of shape (p,)
             Its gradient, which is not looked at outside.
         """
+
+    def hessian(self, point: Array, names: tuple[str, ...]) -> Array:
+        """Compute the second derivatives of the log density.
+
+        By differences of the gradient, where a prior has no formula of its own.
+
+        Parameters
+        ----------
+        point : ndarray of shape (p,)
+            The point, in search coordinates.
+        names : tuple of str
+            The names of its coordinates.
+
+        Returns
+        -------
+        ndarray of shape (p, p)
+            The second derivatives.
+        """
+        H = np.empty((len(point), len(point)))
+        for j in range(len(point)):
+            ahead, behind = point.copy(), point.copy()
+            ahead[j] += _STEP
+            behind[j] -= _STEP
+            rise = self.log_density(ahead, names)[1] - self.log_density(behind, names)[1]
+            H[j] = rise / (ahead[j] - behind[j])
+        return np.asarray(0.5 * (H + H.T))
 
     def bind(self, data: Dataset, kernel: Kernel) -> Prior:
         """Fix what depends on the data and on the form of the kernel.
@@ -84,6 +112,9 @@ class Together(Prior):
     def log_density(self, point: Array, names: tuple[str, ...]) -> tuple[float, Array]:
         answers = [part.log_density(point, names) for part in self.parts]
         return sum(value for value, _ in answers), np.sum([g for _, g in answers], axis=0)
+
+    def hessian(self, point: Array, names: tuple[str, ...]) -> Array:
+        return np.asarray(np.sum([part.hessian(point, names) for part in self.parts], axis=0))
 
 
 def positive(value: float, what: str) -> float:

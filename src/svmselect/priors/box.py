@@ -36,6 +36,9 @@ class Box(Prior):
         inside = bool(np.all((point >= low) & (point <= high)))
         return (0.0 if inside else -np.inf), np.zeros_like(point)
 
+    def hessian(self, point: Array, names: tuple[str, ...]) -> Array:
+        return np.zeros((len(point), len(point)))
+
     def limits(self, names: tuple[str, ...]) -> tuple[Array, Array]:
         """Return the box over all coordinates; ``select`` does not look outside it.
 

@@ -16,3 +16,6 @@ class Flat(Prior):
 
     def log_density(self, point: Array, names: tuple[str, ...]) -> tuple[float, Array]:
         return 0.0, np.zeros_like(point)
+
+    def hessian(self, point: Array, names: tuple[str, ...]) -> Array:
+        return np.zeros((len(point), len(point)))

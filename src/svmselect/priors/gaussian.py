@@ -37,9 +37,17 @@ class Gaussian(Prior):
     at: Mapping[str, tuple[float, float]]
 
     def log_density(self, point: Array, names: tuple[str, ...]) -> tuple[float, Array]:
-        mean, scale = np.zeros_like(point), np.full_like(point, np.inf)
+        mean, scale = self._moments(names)
+        z = (point - mean) / scale
+        return float(-0.5 * z @ z), -z / scale
+
+    def hessian(self, point: Array, names: tuple[str, ...]) -> Array:
+        return np.asarray(-np.diag(self._moments(names)[1] ** -2.0))
+
+    def _moments(self, names: tuple[str, ...]) -> tuple[Array, Array]:
+        """Mean and standard deviation of each coordinate, infinite where it is flat."""
+        mean, scale = np.zeros(len(names)), np.full(len(names), np.inf)
         for name, (m, s) in self.at.items():
             members = matching(name, names)
             mean[members], scale[members] = m, positive(s, f"standard deviation of {name!r}")
-        z = (point - mean) / scale
-        return float(-0.5 * z @ z), -z / scale
+        return mean, scale

@@ -50,6 +50,30 @@ class Shrinkage(Prior):
                 value -= 0.5 * float(gap @ gap) / self.tau**2
         return value, slope
 
+    def hessian(self, point: Array, names: tuple[str, ...]) -> Array:
+        """Compute the second derivatives of the log density, exact for normal tails.
+
+        With other tails the precisions are taken as they are, so that the result is never
+        indefinite.
+
+        Parameters
+        ----------
+        point : ndarray of shape (p,)
+            The point, in search coordinates.
+        names : tuple of str
+            The names of its coordinates.
+
+        Returns
+        -------
+        ndarray of shape (p, p)
+            The second derivatives.
+        """
+        H = np.zeros((len(point), len(point)))
+        for group in vectors(names):
+            pull = self._pull(point[group])[1]
+            H[np.ix_(group, group)] = np.outer(pull, pull) / pull.sum() - np.diag(pull)
+        return H
+
     def precision(self, point: Array, names: tuple[str, ...]) -> Array:
         """Compute the Gaussian precision that each entry of a vector feels.
 

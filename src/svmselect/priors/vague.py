@@ -10,7 +10,7 @@ from svmselect.data import Dataset
 from svmselect.kernels import Kernel
 from svmselect.kernels.names import matching, stem
 from svmselect.priors.base import Prior
-from svmselect.priors.typical import from_data
+from svmselect.priors.typical import from_data, unit
 from svmselect.types import Array
 
 
@@ -25,31 +25,48 @@ class Vague(Prior):
     length_scale : float, default 1.0
         Standard deviation of the logarithm of a length scale (of a vector, the mean of its
         logarithms).
+    other : float, default infinity
+        Standard deviation of the logarithm of every other parameter; infinity is flat.
+    about : {"data", "unit"}, default "data"
+        The means. "data": those of ``svmselect.priors.typical.from_data``, for standardised,
+        balanced data a length scale of about sqrt(d) and C between 1 and 3. "unit": C = 1, the
+        median distance between rows, and the other parameters as they are given.
     centre : ndarray, optional
         The means; set by ``bind``.
-
-    Notes
-    -----
-    The means are those of ``svmselect.priors.typical.from_data``: for standardised, balanced data a
-    length scale of about sqrt(d), and C between 1 and 3. Other parameters are flat.
     """
 
     C: float = 3.0
     length_scale: float = 1.0
+    other: float = np.inf
+    about: str = "data"
     centre: Array | None = field(default=None, repr=False, compare=False)
 
     def bind(self, data: Dataset, kernel: Kernel) -> Prior:
-        return replace(self, centre=from_data(data, kernel))
+        found = from_data if self.about == "data" else unit
+        return replace(self, centre=found(data, kernel))
 
     def log_density(self, point: Array, names: tuple[str, ...]) -> tuple[float, Array]:
         if self.centre is None:
             raise ValueError("Vague depends on the data: use it through select, or bind it first")
-        groups = {stem(name): matching(stem(name), names) for name in names[1:]}
-        parts = [([0], self.C)]
-        parts += [(m, self.length_scale) for name, m in groups.items() if "length_scale" in name]
         value, slope = 0.0, np.zeros_like(point)
-        for members, scale in parts:
+        for members, scale in self._parts(names):
             gap = float((point[members] - self.centre[members]).mean())
             value -= 0.5 * (gap / scale) ** 2
             slope[members] -= gap / scale**2 / len(members)
         return value, slope
+
+    def hessian(self, point: Array, names: tuple[str, ...]) -> Array:
+        H = np.zeros((len(point), len(point)))
+        for members, scale in self._parts(names):
+            H[np.ix_(members, members)] -= (scale * len(members)) ** -2.0
+        return H
+
+    def _parts(self, names: tuple[str, ...]) -> list[tuple[list[int], float]]:
+        """Coordinates whose mean has a density, and its standard deviation."""
+        groups = {stem(name): matching(stem(name), names) for name in names[1:]}
+        parts = [([0], self.C)]
+        for name, members in groups.items():
+            scale = self.length_scale if "length_scale" in name else self.other
+            if np.isfinite(scale):
+                parts.append((members, scale))
+        return parts

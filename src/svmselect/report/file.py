@@ -6,6 +6,8 @@ import json
 import os
 from pathlib import Path
 
+from svmselect.files.lines import append_line
+from svmselect.files.whole import write_whole
 from svmselect.report.page import render
 from svmselect.report.record import FORMAT, Report
 from svmselect.search.trace import read_lines
@@ -21,7 +23,7 @@ def write(report: Report, path: str | os.PathLike[str]) -> None:
     path : str or path-like
         The file.
     """
-    Path(path).write_text(render(report), encoding="utf-8")
+    write_whole(path, render(report))
 
 
 def append(report: Report, path: str | os.PathLike[str]) -> None:
@@ -37,11 +39,8 @@ def append(report: Report, path: str | os.PathLike[str]) -> None:
         The trace file.
     """
     target = Path(path)
-    header, _, whole = read_lines(target)
+    header, _ = read_lines(target)
     if header is None:
         raise ValueError(f"{path} has no complete first line, so it is no trace to add a report to")
-    if whole < target.stat().st_size:
-        os.truncate(target, whole)  # a last line torn by a kill
     line = {"svmselect": "report", "format": FORMAT, "report": json.loads(report.to_json())}
-    with target.open("ab") as file:
-        file.write((json.dumps(line, allow_nan=False) + "\n").encode())
+    append_line(target, json.dumps(line, allow_nan=False) + "\n")

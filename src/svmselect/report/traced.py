@@ -7,12 +7,19 @@ import os
 from pathlib import Path
 
 from svmselect.criteria import available
+from svmselect.files.lines import whole_lines
 from svmselect.plots.data.trace import trace_data
 from svmselect.report import words
 from svmselect.report.optima import ends
+from svmselect.report.page import render
 from svmselect.report.provenance import of_header
 from svmselect.report.record import FORMAT, Fact, Report
 from svmselect.search.trace import Trace
+
+# what computing with numbers that do not fit together ends in
+_UNFIT = (
+    ValueError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError, StopIteration
+)  # fmt: skip
 
 
 def of_trace(path: str | os.PathLike[str]) -> Report:
@@ -34,21 +41,37 @@ def of_trace(path: str | os.PathLike[str]) -> Report:
     file = Path(path)
     trace = Trace.load(file)
     kept = [
-        line
-        for line in file.read_text(encoding="utf-8").splitlines()
-        if '"svmselect": "report"' in line
+        (number, line)
+        for number, line in enumerate(whole_lines(file.read_bytes()), start=1)
+        if b'"svmselect": "report"' in line
     ]
-    for line in reversed(kept):
+    for number, line in reversed(kept):
         fields = json.loads(line)
         if fields.get("svmselect") != "report":
             continue
-        if fields["format"] != FORMAT:
+        if fields.get("format") != FORMAT:
             raise ValueError(
-                f"the report in {path} has format {fields['format']}, this version reads {FORMAT}; "
-                "use the version that wrote it"
+                f"the report in line {number} of {path} has format {fields.get('format')}, this "
+                f"version reads {FORMAT}; use the version that wrote it"
             )
-        return Report.from_json(json.dumps(fields["report"]))
-    return _of_evaluations(trace, file)
+        try:
+            made = Report.from_json(json.dumps(fields.get("report")))
+            render(made)  # which finds out whether its numbers fit together
+        except _UNFIT as error:
+            raise ValueError(
+                f"the report in line {number} of {path} cannot be drawn ({error}); it was changed "
+                "after svmselect wrote it, so remove the line to draw what the evaluations support"
+            ) from None
+        return made
+    try:
+        made = _of_evaluations(trace, file)
+        render(made)
+        return made
+    except _UNFIT as error:
+        raise ValueError(
+            f"{path} cannot be drawn: {error}; if it was changed after svmselect wrote it, restore "
+            "it"
+        ) from None
 
 
 def _of_evaluations(trace: Trace, path: Path) -> Report:

@@ -106,16 +106,15 @@ class Search(ABC, Generic[S]):
     Everything it remembers is in a frozen ``State``, the random generator's state included, so that
     the same answers lead to the same questions: resuming a run relies on that. ``start`` and
     ``tell`` make the next state; ``ask`` and ``stop`` read it. None of them changes anything, so
-    any of them may be called twice.
-
-    The class variable ``gradients`` says whether the search needs gradients, ``chain`` how many
-    evaluations in a row start from the machines of the one before, ``reference`` where it comes
-    from.
+    any of them may be called twice. The class variables ``name`` and ``reference`` say what it is
+    called and where it comes from.
     """
 
     name: ClassVar[str]
     gradients: ClassVar[bool] = False
     """Whether it needs gradients."""
+    hessians: ClassVar[bool] = False
+    """Whether it needs Hessians too."""
     chain: ClassVar[int] = 8
     """How many points of one batch are evaluated one after the other, each starting from the
     machines of the one before; batches are cut into pieces of this length."""
@@ -253,6 +252,22 @@ def slope_of(answer: Evaluation) -> Array | None:
     if not usable or not np.isfinite(answer.gradient).all():  # type: ignore[arg-type]
         return None
     return answer.gradient
+
+
+def order_of(search: Search[Any]) -> int:
+    """Return which derivatives a search asks for.
+
+    Parameters
+    ----------
+    search : Search
+        The search.
+
+    Returns
+    -------
+    int
+        0 for none, 1 for the gradient, 2 for the Hessian too.
+    """
+    return 2 if search.hessians else int(search.gradients)
 
 
 def generator(state: Mapping[str, Any]) -> np.random.Generator:

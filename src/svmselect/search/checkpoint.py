@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from svmselect.files.lines import append_line
+from svmselect.files.lock import Lock
+from svmselect.files.whole import write_whole
 from svmselect.search.trace import Record, read_lines, to_line
 
 
@@ -15,7 +18,8 @@ class Journal:
     """JSON lines: a header, then one line an evaluation, in the file as soon as it is known.
 
     An existing file is read back: ``known`` are its evaluations, by run and index. A last line
-    without its end, torn by a kill, is cut off. A file about other data or settings is refused.
+    without its end, torn by a kill, is cut off. A file about other data or settings is refused, and
+    so is one that another process is writing.
     """
 
     def __init__(self, path: str | os.PathLike[str], header: Mapping[str, Any]) -> None:
@@ -23,23 +27,22 @@ class Journal:
         self.header = dict(header)
         self.names = tuple(header["names"])
         self.known: dict[str, dict[int, Record]] = {}
-        whole = 0
+        self._lock = Lock(self.path, "give another file")
+        begun = False
         if self.path.exists():
-            found, records, whole = read_lines(self.path)
+            found, records = read_lines(self.path)
+            begun = found is not None
             if found is not None:
                 _compare(found, header, self.path)
                 self.header = found
             for record in records:
                 self.known.setdefault(record.run, {})[record.index] = record
-        if whole:
-            os.truncate(self.path, whole)
-        else:
-            self.path.write_text(json.dumps(self.header) + "\n")
+        if not begun:
+            write_whole(self.path, json.dumps(self.header) + "\n")
 
     def append(self, record: Record) -> None:
         """Write one evaluation; it survives the end of this process from here on."""
-        with self.path.open("ab") as file:
-            file.write(to_line(record, self.names).encode())
+        append_line(self.path, to_line(record, self.names))
 
 
 def seed_of(path: str | os.PathLike[str] | None) -> int | None:

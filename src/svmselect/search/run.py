@@ -19,7 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from svmselect.parallel import Pool
-from svmselect.search.base import Search, Space, State
+from svmselect.search.base import Search, Space, State, order_of
 from svmselect.search.checkpoint import Journal
 from svmselect.search.trace import Record
 from svmselect.types import Array, Evaluation, Status
@@ -31,13 +31,16 @@ CHAIN = 16
 class Function(Protocol):
     """What a search minimises: a point to a loss, and machines to start the next point from."""
 
-    def __call__(self, point: Array, gradient: bool, warm: Any) -> tuple[Evaluation, Any]:
-        """Evaluate."""
+    def __call__(self, point: Array, order: int, warm: Any) -> tuple[Evaluation, Any]:
+        """Evaluate: the value, from order 1 on the gradient, with order 2 the Hessian."""
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One run: a search of a function from a start. ``patience``: stop early on validation."""
+    """One run: a search of a function from a start. ``patience``: stop early on validation.
+
+    The first evaluation begins with the machines that the run ``after`` ended with.
+    """
 
     label: str
     function: Function
@@ -46,17 +49,22 @@ class Job:
     space: Space
     seed: int
     patience: int | None = None
+    after: Outcome | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """How a run ended: the record it stands by (None if nothing came of it) and why."""
+    """How a run ended: the record it stands by (None if nothing came of it) and why.
+
+    ``lane`` has the machines it ended with, or what it takes to train them again.
+    """
 
     job: Job
     best: Record | None
     status: Status
     edges: tuple[Array, Array]
     evaluations: int
+    lane: _Lane | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,11 +156,14 @@ def run(jobs: Sequence[Job], session: Session) -> list[Outcome]:
 
 
 def _evaluate(
-    function: Function, point: Array, gradient: bool, warm: Any, history: Sequence[Array]
+    function: Function, point: Array, order: int, warm: Any, history: Sequence[Task]
 ) -> tuple[Evaluation, Any]:
-    for earlier in history:  # a chain that was cut by a kill: train its machines again
-        _, warm = function(earlier, gradient, warm)
-    return function(point, gradient, warm)
+    for before, earlier, wanted in history:  # a chain cut by a kill: train its machines again
+        _, warm = before(earlier, wanted, warm)
+    return function(point, order, warm)
+
+
+Task = tuple[Function, Array, int]
 
 
 class _Lane:
@@ -163,24 +174,34 @@ class _Lane:
         self.todo: deque[int] = deque()
         self.warm: Any = None
         self.cold = True  # nothing trained yet, though ``history`` may have points
-        self.history: list[Array] = []
+        self.history: list[Task] = []
 
-    def task(self) -> tuple[Function, Array, bool, Any, tuple[Array, ...]]:
-        job, point = self.owner.job, self.owner.points[self.todo[0]]
+    def follow(self, outcome: Outcome) -> None:
+        """Begin with the machines another run ended with, unless that chain is long already."""
+        before = outcome.lane
+        if before is not None and len(before.history) < CHAIN:
+            self.warm, self.cold, self.history = before.warm, before.cold, [*before.history]
+
+    def task(self) -> tuple[Function, Array, int, Any, tuple[Task, ...]]:
         history = tuple(self.history) if self.cold else ()
-        return job.function, point, job.search.gradients, self.warm, history
+        function, point, order = self._task(self.todo[0])
+        return function, point, order, self.warm, history
+
+    def _task(self, position: int) -> Task:
+        job = self.owner.job
+        return job.function, self.owner.points[position], order_of(job.search)
 
     def skip(self, known: set[int]) -> bool:
         """Pass over what is known; whether anything is left to evaluate."""
         while self.todo and self.todo[0] in known:
-            self.history.append(self.owner.points[self.todo.popleft()])
+            self.history.append(self._task(self.todo.popleft()))
             self.warm, self.cold = None, True
         return bool(self.todo)
 
     def done(self, evaluation: Evaluation, warm: Any) -> list[_Lane]:
         """Take in an evaluation; give the lanes that can go on."""
         position = self.todo.popleft()
-        self.history.append(self.owner.points[position])
+        self.history.append(self._task(position))
         self.warm, self.cold = warm, False
         self.owner.take(position, evaluation)
         if self.skip(set(self.owner.answers)):
@@ -199,6 +220,8 @@ class _Run:
         self.points: tuple[Array, ...] = ()
         self.answers: dict[int, Evaluation] = {}
         self.lane = _Lane(self)
+        if job.after is not None:
+            self.lane.follow(job.after)
         self.records: list[Record] = []
         self.status: Status | None = None
         self.asked = False
@@ -235,7 +258,8 @@ class _Run:
         lanes = self._lanes(len(points))
         for position in range(room):
             record = self.known.get(self.base + position)
-            if record is not None:
+            bent = record is not None and record.evaluation.hessian is not None
+            if record is not None and (bent or not self.job.search.hessians):
                 self._same(record, self.points[position])
                 self.take(position, record.evaluation, fresh=False)
         known = set(self.answers)
@@ -299,7 +323,7 @@ class _Run:
             if not math.isfinite(best.loss):
                 best = None
         edges = self.job.search.edges(self.state)
-        return Outcome(self.job, best, status, edges, len(self.records))
+        return Outcome(self.job, best, status, edges, len(self.records), self.lane)
 
 
 def _validated(records: Sequence[Record]) -> Record:

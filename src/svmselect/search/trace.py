@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import platform
+import zlib
+from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -13,9 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from svmselect.files.lines import torn_beginning, whole_lines
 from svmselect.types import OK, Array, Evaluation, Status
 
 FORMAT = 1
+_LARGEST = 1_000_000  # entries of a Hessian that a line holds; a resumed run makes it again
+_FARTHEST = 700.0  # in search coordinates, which are logarithms: beyond it their exp is no number
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +150,7 @@ class Trace(Sequence[Record]):
         Trace
             What it holds; a torn last line is left out.
         """
-        header, records, _ = read_lines(Path(path))
+        header, records = read_lines(Path(path))
         if header is None:
             raise ValueError(f"{path} has no complete first line, so nothing can be read from it")
         return cls(tuple(sorted_records(records)), header, Path(path))
@@ -189,6 +194,8 @@ def to_line(record: Record, names: tuple[str, ...]) -> str:
         "seconds": round(e.seconds, 6),
         "details": {name: _plain(v) for name, v in e.details.items()},
     }
+    if e.hessian is not None and e.hessian.size <= _LARGEST:
+        fields["hessian"] = _packed(e.hessian)
     if record.names != names:
         fields["names"] = list(record.names)
     if not e.status.ok:
@@ -197,8 +204,9 @@ def to_line(record: Record, names: tuple[str, ...]) -> str:
 
 
 def from_line(fields: Mapping[str, Any], names: tuple[str, ...]) -> Record:
-    """The record that ``to_line`` wrote."""
+    """The record that ``to_line`` wrote; what it did not write is an error of some kind."""
     slope, stderr = fields["gradient"], fields["stderr"]
+    own = _words(fields["names"], "names") if "names" in fields else names
     evaluation = Evaluation(
         point=np.array([float(v) for v in fields["point"]]),
         value=float(fields["loss"]),
@@ -207,40 +215,93 @@ def from_line(fields: Mapping[str, Any], names: tuple[str, ...]) -> Record:
         seconds=float(fields["seconds"]),
         status=Status(*fields["status"]) if "status" in fields else OK,
         details={name: float(v) for name, v in fields["details"].items()},
+        hessian=_unpacked(fields["hessian"], len(fields["point"])) if "hessian" in fields else None,
     )
-    own = tuple(fields["names"]) if "names" in fields else names
-    return Record(str(fields["run"]), int(fields["index"]), own, evaluation)
+    if len(evaluation.point) != len(own):
+        raise ValueError(f"it has {len(evaluation.point)} coordinates, and {len(own)} names")
+    if evaluation.gradient is not None and len(evaluation.gradient) != len(own):
+        raise ValueError(f"it has {len(evaluation.gradient)} slopes, and {len(own)} coordinates")
+    if not isinstance(fields["run"], str) or type(fields["index"]) is not int:
+        raise TypeError("its run is no word or its index no whole number")
+    return Record(fields["run"], fields["index"], own, evaluation)
 
 
-def read_lines(path: Path) -> tuple[dict[str, Any] | None, list[Record], int]:
-    """Header, records, and how many bytes of the file are whole lines; a torn last line is left."""
+def read_lines(path: Path) -> tuple[dict[str, Any] | None, list[Record]]:
+    """Header, if there is a whole one, and records; a torn last line is left out."""
     content = path.read_bytes()
-    whole = content.rfind(b"\n") + 1
-    lines = content[:whole].splitlines()
-    if not lines:
-        return None, [], 0
-    try:
-        header = json.loads(lines[0])
-        known = isinstance(header, dict) and header.get("svmselect") == "trace"
-    except ValueError:
-        known = False
-    if not known:
-        raise ValueError(f"{path} is not a trace of svmselect: its first line is no such header")
-    if header["format"] != FORMAT:
-        raise ValueError(
-            f"{path} has format {header['format']}, this version reads {FORMAT}; "
-            "finish the run with the version that began it, or start a new file"
-        )
+    lines = whole_lines(content)
+    if not lines and torn_beginning(content, '{"svmselect": "trace"'):
+        return None, []
+    header = _header(lines[0] if lines else b"", path)
     names = tuple(header["names"])
     records = []
     for number, line in enumerate(lines[1:], start=2):
         try:
             fields = json.loads(line)
             if "svmselect" not in fields:  # else it is no evaluation, as a report's line
-                records.append(from_line(fields, names))
-        except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"line {number} of {path} cannot be read: {error}") from None
-    return header, records, whole
+                record = from_line(fields, names)
+                if not (np.abs(record.point) <= _FARTHEST).all():
+                    raise ValueError("a coordinate of its point is no logarithm of a number")
+                records.append(record)
+        except (
+            ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError
+        ) as error:  # fmt: skip
+            said = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+            raise ValueError(
+                f"line {number} of {path} cannot be read: {said}; it was changed after svmselect "
+                "wrote it, so restore the file or remove the line"
+            ) from None
+    return header, records
+
+
+def _header(line: bytes, path: Path) -> dict[str, Any]:
+    """The first line of a trace, checked."""
+    try:
+        header = json.loads(line)
+        known = isinstance(header, dict) and header.get("svmselect") == "trace"
+    except (ValueError, RecursionError):
+        known = False
+    if not known:
+        raise ValueError(f"{path} is not a trace of svmselect: its first line is no such header")
+    if header.get("format") != FORMAT:
+        raise ValueError(
+            f"{path} has format {header.get('format')}, this version reads {FORMAT}; "
+            "finish the run with the version that began it, or start a new file"
+        )
+    try:
+        _words(header["names"], "names")
+        for name in ("settings", "versions"):
+            _words(list(header[name]), name)
+            _words(list(header[name].values()), name)
+        if type(header["seed"]) is not int or not isinstance(header["data"], str):
+            raise TypeError("its seed is no whole number or its data no word")
+    except (KeyError, TypeError, AttributeError) as error:
+        said = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        raise ValueError(
+            f"line 1 of {path} cannot be read: {said}; it was changed after svmselect wrote it, so "
+            "restore the file or start a new one"
+        ) from None
+    return header  # type: ignore[no-any-return]
+
+
+def _words(value: Any, name: str) -> tuple[str, ...]:
+    """A list of words as a tuple."""
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise TypeError(f"its {name} are no words")
+    return tuple(value)
+
+
+def _packed(H: Array) -> str:
+    """A symmetric matrix as text: its upper triangle, exactly."""
+    upper = np.ascontiguousarray(H[np.triu_indices(len(H))], dtype="<f8")
+    return b64encode(zlib.compress(upper.tobytes())).decode()
+
+
+def _unpacked(text: str, p: int) -> Array:
+    """Undo ``_packed``."""
+    H = np.zeros((p, p))
+    H[np.triu_indices(p)] = np.frombuffer(zlib.decompress(b64decode(text)), dtype="<f8")
+    return np.asarray(H + np.triu(H, 1).T)
 
 
 def _plain(value: float) -> float | str:

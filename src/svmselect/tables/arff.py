@@ -16,9 +16,14 @@ from svmselect.tables.delimited import text_frames
 from svmselect.tables.source import Source, unique_names
 from svmselect.tables.text import open_text
 
+# A backslash belongs to a pair, so that a name can be read in one way only: were it also a letter,
+# time would grow exponentially with the backslashes. A name that ends in a single one, as 'C:\',
+# has no end then, and is read again without pairs.
 _ATTRIBUTE = re.compile(
-    r"@attribute\s+('(?:\\.|[^'])*'|\"(?:\\.|[^\"])*\"|[^\s{]+)\s*(.*)", re.IGNORECASE
+    r"""@attribute\s+('(?:\\.|[^'\\])*'|'[^']*'|"(?:\\.|[^"\\])*"|"[^"]*"|[^\s{]+)\s*(.*)""",
+    re.IGNORECASE,
 )
+_QUOTED = re.compile(r"(^|[,\n])[ \t]*'")
 _NUMBERS = ("numeric", "real", "integer")
 _TARGETS = ("class", "target", "label")
 
@@ -34,14 +39,14 @@ class Arff:
 
     def frames(self, rows: int) -> Iterator[Any]:
         """Data frames of texts."""
-        with open_text(self.path, self.encoding) as file:
+        with open_text(self.path, self.encoding, self.title) as file:
             _header(file)
             place = file.tell()
             start = file.read(2**16)
             if start.lstrip().startswith("{"):
                 raise ValueError(f"{self.title} has sparse ARFF rows; save them as SVMlight or CSV")
             file.seek(place)
-            quote = "'" if re.search(r"(^|[,\n])\s*'", start) else '"'
+            quote = "'" if _QUOTED.search(start) else '"'
             yield from text_frames(file, self.title, self.names, ",", quote, 0, rows, "%")
 
 
@@ -56,7 +61,7 @@ def is_arff(lines: Sequence[str]) -> bool:
 
 def arff_source(path: Path, title: str, encoding: str) -> Source:
     """Read the header; the target is the column called class, target or label, else the last."""
-    with open_text(path, encoding) as file:
+    with open_text(path, encoding, title) as file:
         declared, complete = _header(file)
     if not declared or not complete:
         raise ValueError(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +28,7 @@ class Delimited:
 
     def frames(self, rows: int) -> Iterator[Any]:
         """Data frames of texts."""
-        with open_text(self.path, self.encoding) as file:
+        with open_text(self.path, self.encoding, self.title) as file:
             yield from text_frames(
                 file, self.title, self.names, self.delimiter, '"', self.skip, rows
             )
@@ -36,7 +38,12 @@ def delimited_source(
     path: Path, title: str, encoding: str, lines: Sequence[str], header: bool | None
 ) -> Source:
     """Look at the first lines of a text table."""
-    dialect = sniff(lines, header)
+    try:
+        dialect = sniff(lines, header)
+    except csv.Error as error:
+        raise ValueError(
+            f"{title} cannot be read: {error}; look for a quotation mark that is never closed"
+        ) from None
     if dialect.width < 2:
         raise ValueError(
             f"{title} has one column only; a table needs the target and at least one input, "
@@ -91,12 +98,21 @@ def text_frames(
             comment=comment,
             chunksize=rows,
         ) as reader:
-            for frame in reader:
+            while True:
+                with warnings.catch_warnings(record=True) as said:
+                    warnings.simplefilter("always", pd.errors.ParserWarning)
+                    frame = next(reader, None)
+                if frame is None:
+                    return
+                lost = any(issubclass(one.category, pd.errors.ParserWarning) for one in said)
                 long = frame[spare].notna().to_numpy()
-                if long.any():
-                    row = int(frame.index[long][0]) + 1
+                if long.any() or lost:  # lost are cells beyond the spare one
+                    first, last = int(frame.index[0]) + 1, int(frame.index[-1]) + 1
+                    where = f"one of the rows {first} to {last}"
+                    if long.any():
+                        where = f"row {int(frame.index[long][0]) + 1}"
                     raise ValueError(
-                        f"row {row} of {title} has more cells than the {len(names)} columns; "
+                        f"{where} of {title} has more cells than the {len(names)} columns; "
                         "put text that holds the separator in quotes"
                     )
                 yield frame.drop(columns=spare)
@@ -104,10 +120,6 @@ def text_frames(
         return
     except pd.errors.ParserError as error:
         raise ValueError(f"{title} cannot be read: {_told(str(error))}") from None
-    except UnicodeDecodeError:
-        raise ValueError(
-            f"{title} has characters that are not UTF-8 further down; save it as UTF-8"
-        ) from None
 
 
 def _told(message: str) -> str:

@@ -106,7 +106,8 @@ class Encoder:
 
     def match(self, source: Source) -> None:
         """Refuse a file that lacks an input; one of sparse rows has zeros there."""
-        lacking = [one.name for one in self.inputs if one.name not in source.names]
+        there = set(source.names)
+        lacking = [one.name for one in self.inputs if one.name not in there]
         if lacking and not source.sparse:
             raise ValueError(
                 f"{source.title} has no column {lacking[0]!r}"
@@ -121,8 +122,9 @@ class Encoder:
         """
         columns: dict[str, Column] = {}
         rows = np.arange(before + 1, before + len(frame) + 1)
+        there = set(source.names)
         for one in self.inputs:
-            if one.name not in source.names:  # of sparse rows
+            if one.name not in there:  # of sparse rows
                 columns[one.name] = np.zeros(len(frame))
             elif isinstance(one, Category):
                 columns[one.name] = texts(frame[one.name].tolist())

@@ -45,7 +45,8 @@ class Table:
 
     def without(self, names: Sequence[str]) -> Table:
         """Some of the columns."""
-        columns = {name: column for name, column in self.columns.items() if name not in names}
+        gone = set(names)
+        columns = {name: column for name, column in self.columns.items() if name not in gone}
         return Table(columns, self.rows, self.total)
 
 

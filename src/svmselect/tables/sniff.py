@@ -64,7 +64,10 @@ def parse(lines: Sequence[str], delimiter: str) -> list[list[str]]:
 def _split(lines: Sequence[str]) -> tuple[str, list[list[str]]]:
     """The first delimiter that cuts nearly all lines into as many cells, two or more."""
     for delimiter in (*_DELIMITERS, _BLANKS):
-        rows = parse(lines, delimiter)
+        try:
+            rows = parse(lines, delimiter)
+        except csv.Error:  # cells of no end: it is another one
+            continue
         body = rows[1:] or rows
         if not body:
             break

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from svmselect.tables.text import open_bytes
+from svmselect.files.whole import naming
+from svmselect.tables.packed import open_bytes
 
 PIECE = 20_000
 """Rows that are read at a time, of tables of usual width."""
@@ -116,7 +117,7 @@ def _open(path: Path, title: str, header: bool | None) -> Source:
     from svmselect.tables.text import encoding_of, sample_lines
 
     encoding = encoding_of(path)
-    lines = sample_lines(path, encoding)
+    lines = sample_lines(path, encoding, title)
     if is_arff(lines):
         return arff_source(path, title, encoding)
     if is_svmlight(lines):
@@ -130,9 +131,11 @@ def _spooled() -> Path:
     import shutil
 
     with tempfile.NamedTemporaryFile(prefix="svmselect-", delete=False) as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
-    path = Path(file.name)
-    atexit.register(path.unlink, missing_ok=True)
+        path = Path(file.name)
+        atexit.register(path.unlink, missing_ok=True)
+        with naming(path):
+            shutil.copyfileobj(sys.stdin.buffer, file)
+            file.flush()
     return path
 
 
@@ -140,11 +143,12 @@ def unique_names(names: Sequence[str]) -> tuple[str, ...]:
     """Names for all columns, each once: an empty one is named by its position."""
     made: list[str] = []
     seen: set[str] = set()
+    next_: dict[str, int] = {}  # what the next of the same name is tried with
     for position, name in enumerate(names, start=1):
         fresh = base = name.strip() or f"column {position}"
-        again = 2
         while fresh in seen:
-            fresh, again = f"{base} ({again})", again + 1
+            again = next_.get(base, 2)
+            fresh, next_[base] = f"{base} ({again})", again + 1
         seen.add(fresh)
         made.append(fresh)
     return tuple(made)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import re
 from collections.abc import Iterator, Sequence
@@ -10,8 +11,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from svmselect.tables.packed import open_bytes
 from svmselect.tables.source import Source
-from svmselect.tables.text import open_bytes
 
 LABEL = "label"
 _LINE = re.compile(r"\s*[^\s:,;]+(\s+qid:\d+)?(\s+\d+:[^\s:]+)+\s*(#.*)?")
@@ -38,13 +39,13 @@ class SvmLight:
         seen = 0
         with open_bytes(self.path) as file:
             while lines := list(islice(_content(file), rows)):
-                labels = [line.split(None, 1)[0].decode() for line in lines]
+                labels = [line.split(None, 1)[0].decode(errors="replace") for line in lines]
                 rest = [b"0 " + line.partition(b" ")[2] for line in map(_blanks, lines)]
                 try:
                     X, _ = load_svmlight_file(
                         io.BytesIO(b"\n".join(rest)), n_features=width, zero_based=self.first == 0
                     )
-                except ValueError as error:
+                except (ValueError, OverflowError) as error:
                     raise ValueError(
                         f"rows {seen + 1} to {seen + len(lines)} of {self.title} cannot be read "
                         f"as SVMlight: {error}; correct them"
@@ -68,7 +69,7 @@ def svmlight_source(path: Path, title: str) -> Source:
     least, most = 1, 0
     with open_bytes(path) as file:
         for line in _content(file):
-            found = [int(index) for index in _INDEX.findall(line.replace(b" qid:", b" "))]
+            found = [_number(index) for index in _INDEX.findall(line.replace(b" qid:", b" "))]
             if found:
                 least, most = min(least, min(found)), max(most, max(found))
     width = most - least + 1
@@ -82,9 +83,16 @@ def svmlight_source(path: Path, title: str) -> Source:
     return Source(path, title, "SVMlight", names, source, target=LABEL, sparse=True)
 
 
+def _number(index: bytes) -> int:
+    """An index; of one with hundreds of digits the first, which are too many columns already."""
+    return int(index.lstrip(b"0")[:18] or b"0")
+
+
 def _content(file: Any) -> Iterator[bytes]:
     """Lines without comments and blanks."""
-    for line in file:
+    for number, line in enumerate(file):
+        if number == 0:
+            line = line.removeprefix(codecs.BOM_UTF8)
         text = line.partition(b"#")[0].strip()
         if text:
             yield text

@@ -1,16 +1,20 @@
-"""Bytes to text: compression, byte-order marks and encodings."""
+"""Bytes to text: byte-order marks, encodings, and the first lines."""
 
 from __future__ import annotations
 
-import bz2
 import codecs
-import gzip
-import lzma
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO
+
+from svmselect.tables.packed import is_packed, open_bytes
 
 SAMPLE = 2**16
-"""Bytes that are looked at to find out what a file is."""
+"""Characters that are looked at to find out what a file is; more where lines are longer."""
+_LINES = 3  # complete ones that are looked at in any case
+_LONGEST = 2**26  # characters that these may have
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -19,25 +23,25 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_PACKED: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
 def bare_suffix(path: Path) -> str:
     """The file's ending without that of a compression: .csv for data.csv.gz."""
-    name = path.with_suffix("") if path.suffix.lower() in _PACKED else path
+    name = path.with_suffix("") if is_packed(path) else path
     return name.suffix.lower()
 
 
-def open_bytes(path: Path) -> IO[bytes]:
-    """Open a file for reading, unpacked."""
-    opener = _PACKED.get(path.suffix.lower(), open)
-    return cast("IO[bytes]", opener(path, "rb"))
-
-
-def open_text(path: Path, encoding: str) -> IO[str]:
+@contextmanager
+def open_text(path: Path, encoding: str, title: str) -> Iterator[IO[str]]:
     """Open a file for reading as text, unpacked; line ends as they are, for csv readers."""
-    opener = _PACKED.get(path.suffix.lower(), open)
-    return cast("IO[str]", opener(path, "rt", encoding=encoding, newline=""))
+    with io.TextIOWrapper(open_bytes(path), encoding=encoding, newline="") as file:
+        try:
+            yield file
+        except UnicodeDecodeError:
+            known = encoding.removesuffix("-sig").upper()
+            raise ValueError(
+                f"{title} has characters that are not {known} further down; save it as UTF-8"
+            ) from None
 
 
 def encoding_of(path: Path) -> str:
@@ -54,14 +58,30 @@ def encoding_of(path: Path) -> str:
     return "utf-8"
 
 
-def sample_lines(path: Path, encoding: str) -> list[str]:
-    """The first complete lines of a file; an overlong one is cut."""
-    with open_text(path, encoding) as file:
-        start = file.read(SAMPLE)
-        ended = not file.read(1)
+def sample_lines(path: Path, encoding: str, title: str) -> list[str]:
+    """The first complete lines of a file, a few at least however long they are."""
+    with open_text(path, encoding, title) as file:
+        start, ended = file.read(SAMPLE), False
+        while not ended and start.count("\n") + start.count("\r") <= 2 * _LINES:
+            more = file.read(len(start) or SAMPLE)
+            ended = not more
+            start += more
+            if len(start) > _LONGEST and len(_split(start)) < 2:
+                raise ValueError(
+                    f"{title} has a first line of more than {_LONGEST:,} characters, which is no "
+                    "line of a table; give a CSV, TSV, ARFF, SVMlight or Parquet file"
+                )
+            if len(start) > _LONGEST:
+                break
+        ended = ended or not file.read(1)
     if "\0" in start:
         raise ValueError(
-            f"{path.name} is no text file; give a CSV, TSV, ARFF, SVMlight or Parquet file"
+            f"{title} is no text file; give a CSV, TSV, ARFF, SVMlight or Parquet file"
         )
-    lines = start.splitlines()
+    lines = _split(start)
     return lines if ended or len(lines) < 2 else lines[:-1]
+
+
+def _split(text: str) -> list[str]:
+    """Lines as the readers of tables know them, which end in nothing but \\n, \\r and both."""
+    return [line.rstrip("\n") for line in io.StringIO(text, newline=None)]

@@ -72,7 +72,7 @@ def compare(objective: Objective, point: Array, steps: tuple[float, ...] = STEPS
     The error is ``max_i |g_i - d_i| / max(|d|_inf, 1e-3 |value|, 1e-9)``: in units of the largest
     slope, or of the value where that is all but flat.
     """
-    score, trained = objective.at(point, gradient=True)
+    score, trained = objective.at(point, order=True)
     if score.gradient is None:
         raise AssertionError("a gradient was asked for and none came back")
     home = fingerprint(trained)

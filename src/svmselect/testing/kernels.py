@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from svmselect.kernels import Kernel, available
+from svmselect.kernels.tangents import Memo, directional
 from svmselect.testing.checks import Check, require, run, strictly
 from svmselect.types import Array
 
@@ -62,6 +63,8 @@ def kernel_checks(kernel: Kernel, n_inputs: int = 3) -> list[Check]:
         ("pullback: square", partial(_check_pullback, kernel, X, None)),
         ("pullback: rectangular", partial(_check_pullback, kernel, X, Z)),
         ("pullback: repeated rows", partial(_check_pullback, kernel, X[np.arange(30) // 2], None)),
+        ("tangents", partial(_check_tangents, kernel, X)),
+        ("tangents: repeated rows", partial(_check_tangents, kernel, X[np.arange(30) // 2])),
     ]
     return [(name, partial(strictly, body)) for name, body in checks]
 
@@ -159,3 +162,32 @@ def _check_pullback(kernel: Kernel, X: Array, Z: Array | None) -> None:
             f"the pullback {pulled} by {kernel.names} differs from central differences "
             f"{differences}",
         )
+
+
+def _check_tangents(kernel: Kernel, X: Array) -> None:
+    """(dK/dtheta) v at some rows agrees with the pullback of the same numbers."""
+    rng = np.random.default_rng(3)
+    memo: Memo = {}
+    K = kernel.gram(X, memo)
+    require(
+        bool(np.allclose(K, kernel(X), rtol=1e-10, atol=1e-14 * np.abs(K).max())),
+        "gram(X, memo) is not kernel(X)",
+    )
+    rows, used = np.arange(3, 12), np.arange(0, len(X), 2)
+    v, W = rng.normal(size=len(used)), rng.normal(size=K.shape)
+    found = kernel.tangents(X, K, memo)
+    for weights, tangents in ((np.ones_like(K), found), (W, [t.times(W) for t in found])):
+        moved = directional(tangents, rows, used, v)
+        require(
+            moved.shape == (len(rows), len(kernel.theta)),
+            f"tangents give an array of shape {moved.shape}",
+        )
+        for at, i in enumerate(rows):
+            G = np.zeros_like(K)
+            G[i, used] = v * weights[i, used]
+            expected = kernel.pullback(X, G)
+            size = float(np.abs(G * K).sum()) + float(np.abs(expected).max())
+            require(
+                bool(np.allclose(moved[at], expected, rtol=1e-7, atol=1e-9 * size)),
+                f"row {i} of the tangents, {moved[at]}, is not the pullback {expected}",
+            )

@@ -30,6 +30,7 @@ class TestFunction:
     start: tuple[float, ...]
     lowest: float
     size: float = 5.0
+    span: float = 1e-4  # wider where there are kinks or noise
 
     @property
     def space(self) -> Space:
@@ -43,7 +44,16 @@ class TestFunction:
         value, slope = self.evaluate(point)
         # a contraction towards 1 in the first coordinate, for searches that re-estimate it
         details = {"effective_parameters": 1.0, "next_C": float(np.exp(0.5 * point[0] + 0.5))}
-        return Evaluation(point, value, slope, details=details | {"n": 1.0})
+        H = self._bend(point)
+        return Evaluation(point, value, slope, details=details | {"n": 1.0}, hessian=H)
+
+    def _bend(self, x: Array) -> Array:
+        """Curvature as seen over ``span``; never indefinite."""
+        h = self.span * np.eye(len(x))
+        H = np.array([self.evaluate(x + e)[1] - self.evaluate(x - e)[1] for e in h])
+        H /= 2.0 * self.span
+        values, V = np.linalg.eigh(0.5 * (H + H.T))
+        return np.asarray((V * np.maximum(values, 0.0)) @ V.T)
 
 
 def _quadratic(x: Array) -> tuple[float, Array]:
@@ -96,9 +106,9 @@ FUNCTIONS = {
     for function in (
         TestFunction("smooth", _quadratic, (-1.2, 1.0, 2.0), 0.0),
         TestFunction("valley", _valley, (-0.5, 1.0), 0.0),
-        TestFunction("kinked", _corner, (-1.2, 1.0, 2.0), 0.0),
-        TestFunction("ridged", _ridge, (-1.2, 1.0), 0.0),
-        TestFunction("noisy", _noisy, (-1.2, 1.0, 2.0), -2e-3),
+        TestFunction("kinked", _corner, (-1.2, 1.0, 2.0), 0.0, span=0.1),
+        TestFunction("ridged", _ridge, (-1.2, 1.0), 0.0, span=0.1),
+        TestFunction("noisy", _noisy, (-1.2, 1.0, 2.0), -2e-3, span=0.5),
         TestFunction("flat", _flat, (-1.2, 1.0), 1.0),
         TestFunction("discontinuous", _stairs, (-1.2, 1.0), 0.0),
     )

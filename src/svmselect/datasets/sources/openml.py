@@ -19,6 +19,7 @@ import numpy as np
 from svmselect.datasets.record import Raw
 from svmselect.datasets.sources.base import Places
 from svmselect.datasets.sources.nominal import Coding, encode
+from svmselect.files.whole import write_whole
 
 
 @dataclass(frozen=True)
@@ -79,10 +80,8 @@ def _keep(path: Path, raw: Raw) -> None:
     buffer = io.BytesIO()
     np.savez_compressed(buffer, X=raw.X, y=raw.y, feature=np.array(raw.names))
     content = buffer.getvalue()
-    path.with_name(path.name + ".sha256").write_text(hashlib.sha256(content).hexdigest())
-    half = path.with_name(path.name + ".part")
-    half.write_bytes(content)
-    half.replace(path)
+    write_whole(path.with_name(path.name + ".sha256"), hashlib.sha256(content).hexdigest())
+    write_whole(path, content)
 
 
 def _kept(path: Path) -> Raw:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,8 @@ from typing import Any
 from svmselect import __version__
 from svmselect.experiments.frame.outcomes import Outcome
 from svmselect.experiments.frame.paper import Task
+from svmselect.files.lines import append_line, torn_beginning, whole_lines
+from svmselect.files.lock import Lock
 
 FORMAT = 1
 
@@ -27,16 +28,15 @@ class TrialFile:
     def __init__(self, path: Path, paper: str, tasks: Iterable[Task], resume: bool) -> None:
         self.path = path
         self.known: dict[str, Outcome] = {}
-        whole = 0
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._lock = Lock(path, "give another output folder")
+        begun = False
         if path.exists() and resume:
-            self.known, whole = _read(path, paper)
+            self.known, begun = _read(path, paper)
             _compare(self.known, tasks, path)
         elif path.exists():
             path.rename(_free_name(path))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if whole:
-            os.truncate(path, whole)
-        else:
+        if not begun:
             header = {"svmselect": "trials", "format": FORMAT, "paper": paper}
             self._write(header | {"version": __version__})
 
@@ -56,22 +56,20 @@ class TrialFile:
         )
 
     def _write(self, fields: Mapping[str, Any]) -> None:
-        with self.path.open("ab") as file:
-            file.write(json.dumps(fields).encode() + b"\n")
+        append_line(self.path, json.dumps(fields) + "\n")
 
 
-def _read(path: Path, paper: str) -> tuple[dict[str, Outcome], int]:
-    """The trials of a file, and how many of its bytes are whole lines."""
+def _read(path: Path, paper: str) -> tuple[dict[str, Outcome], bool]:
+    """The trials of a file, and whether it has been begun; a torn last line is left out."""
     content = path.read_bytes()
-    whole = content.rfind(b"\n") + 1
-    lines = content[:whole].splitlines()
-    if not lines:
-        return {}, 0
+    lines = whole_lines(content)
     remedy = "give another output folder"
+    if not lines and torn_beginning(content, '{"svmselect": "trials"'):
+        return {}, False
     try:
         header = json.loads(lines[0])
         kind = header["svmselect"], header["format"], header["paper"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError):
         raise ValueError(f"{path} is not a file of trials of svmselect; {remedy}") from None
     if kind != ("trials", FORMAT, paper):
         raise ValueError(
@@ -85,10 +83,15 @@ def _read(path: Path, paper: str) -> tuple[dict[str, Outcome], int]:
             outcome = Outcome(
                 tuple(f["name"]), int(f["trial"]), f["settings"], f["values"], float(f["seconds"])
             )
-        except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"line {number} of {path} cannot be read: {error}") from None
-        known.setdefault(outcome.key, outcome)
-    return known, whole
+            if not isinstance(f["settings"], dict) or not isinstance(f["values"], dict):
+                raise TypeError("settings and values are names with what they are")
+            known.setdefault(outcome.key, outcome)
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+            raise ValueError(
+                f"line {number} of {path} cannot be read ({type(error).__name__}: {error}); remove "
+                "the line, and its trial is run again"
+            ) from None
+    return known, True
 
 
 def _compare(known: Mapping[str, Outcome], tasks: Iterable[Task], path: Path) -> None:

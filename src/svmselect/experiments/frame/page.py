@@ -9,6 +9,7 @@ from pathlib import Path
 
 from svmselect.experiments.frame.result import Result
 from svmselect.experiments.frame.row import Row
+from svmselect.files.whole import replacing, replacing_text, write_whole
 
 COLUMNS = (
     "exhibit", "row", "column", "quantity", "published", "published_spread", "ours", "ours_sd",
@@ -21,7 +22,7 @@ def write(result: Result) -> Result:
     folder, name = result.folder, result.paper.name
     folder.mkdir(parents=True, exist_ok=True)
     table = folder / f"{name}.csv"
-    with table.open("w", newline="", encoding="utf-8") as file:
+    with replacing_text(table) as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
         for exhibit, rows in result.rows.items():
@@ -29,7 +30,7 @@ def write(result: Result) -> Result:
     pictures = tuple(_pictures(result))
     page = folder / f"{name}.md"
     whole = replace(result, files=(table, page, *pictures))
-    page.write_text(markdown(whole), encoding="utf-8")
+    write_whole(page, markdown(whole))
     return whole
 
 
@@ -114,7 +115,8 @@ def _pictures(result: Result) -> Iterator[Path]:
         figure = Figure(figsize=(9, 6), layout="constrained")
         exhibit.draw(result.outcomes, figure)
         path = result.folder / f"{exhibit.name.replace(' ', '-')}.png"
-        figure.savefig(path, dpi=110)
+        with replacing(path) as file:
+            figure.savefig(file, format="png", dpi=110)
         yield path
 
 

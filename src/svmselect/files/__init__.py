@@ -1,0 +1,1 @@
+"""Files that survive: written whole, line by line, locked, and unpacked within bounds."""
