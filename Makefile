@@ -68,8 +68,10 @@ format: install
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# The site, from the package, examples/ and docs/; open build/docs/index.html.
+# The site, from the package, examples/ and docs/; open build/docs/index.html. autosummary leaves the
+# pages of what is gone behind.
 docs: .venv/installed-docs
+	@rm -rf docs/reference/generated
 	$(ONE_THREAD) $(BIN)/sphinx-build -W --keep-going -q -d build/doctrees -b html docs build/docs
 	@echo "Open build/docs/index.html"
 

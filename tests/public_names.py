@@ -48,10 +48,7 @@ PROVISIONAL = (
 def exported(package: str) -> dict[str, Any]:
     """Names and values that a package exports: ``__all__``, and what is found by its folder."""
     module = importlib.import_module(package)
-    names = getattr(module, "__all__", None)
-    if names is None:
-        names = [n for n, v in vars(module).items() if n[0] != "_" and _of(v, package)]
-    found = {name: getattr(module, name) for name in names}
+    found = {name: getattr(module, name) for name in module.__all__}
     if package in ("svmselect.criteria", "svmselect.kernels", "svmselect.search"):
         found |= {cls.__name__: cls for cls in module.available().values()}
     return found
@@ -103,10 +100,6 @@ def _methods(cls: type[Any]) -> Iterator[tuple[str, Any]]:
             function = inspect.isfunction(member) or isinstance(member, kinds)
             if function and (name[0] != "_" or name == "__call__") and not inherits:
                 yield f"{_place(base)}.{name}", getattr(base, name)
-
-
-def _of(value: Any, package: str) -> bool:
-    return not isinstance(value, ModuleType) and getattr(value, "__module__", None) == package
 
 
 def _place(value: Any) -> str:

@@ -9,6 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+__all__ = [
+    "Dataset",
+    "check_labels",
+    "check_matrix",
+    "check_weights",
+    "data_hash",
+    "standardise",
+    "stratified_folds",
+]
+
 Array = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 Seed = int | np.random.Generator | np.random.SeedSequence | None

@@ -9,6 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = [
+    "OK",
+    "Array",
+    "BoolArray",
+    "Evaluation",
+    "IntArray",
+    "Score",
+    "Sensitivity",
+    "Status",
+]
+
 Array = NDArray[np.float64]
 IntArray = NDArray[np.integer[Any]]
 BoolArray = NDArray[np.bool_]
