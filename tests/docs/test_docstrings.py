@@ -11,6 +11,7 @@ from numpydoc.docscrape import get_doc_object
 from numpydoc.validate import validate
 
 from public_names import documented
+from svmselect.criteria import available
 
 NOT_ASKED = {
     "GL01": "the summary stands on the line of the quotes",
@@ -73,6 +74,13 @@ def test_docstring_is_numpydoc(place: str) -> None:
 def test_what_has_been_rewritten_leaves_the_list(entry: str) -> None:
     places = [place for place in DOCUMENTED if waits_for(place) == entry]
     assert any(faults(place) for place in places), f"take {entry} off NOT_YET"
+
+
+@pytest.mark.parametrize("name", sorted(available()))
+def test_summary_of_a_criterion_can_be_quoted(name: str) -> None:
+    summary = str(available()[name].__doc__).partition("\n")[0]
+    assert "`" not in summary  # explain() and the report put it into a sentence
+    assert summary.endswith(".")
 
 
 EXAMPLES = [

@@ -11,7 +11,7 @@ from svmselect.data import Seed
 
 @dataclass(frozen=True)
 class ABIC(Criterion):
-    """-2 log evidence + 2 (number of hyperparameters), with the evidence of ``logistic-laplace``.
+    """-2 log evidence + 2 (number of hyperparameters), by the logistic model's Laplace evidence.
 
     Parameters
     ----------
@@ -26,9 +26,9 @@ class ABIC(Criterion):
 
     Notes
     -----
-    The hyperparameters are C and every parameter of the kernel, so kernels of different form can be
-    compared: each parameter more must earn one unit of log evidence. Losses and cost are those of
-    ``logistic-laplace``.
+    The evidence is that of ``logistic-laplace``. The hyperparameters are C and every parameter of
+    the kernel, so kernels of different form can be compared: each parameter more must earn one unit
+    of log evidence. Losses and cost are those of ``logistic-laplace``.
 
     References
     ----------

@@ -12,7 +12,7 @@ from svmselect.types import Sensitivity
 
 @dataclass(frozen=True)
 class Alignment(Criterion):
-    """The cosine between the Gram matrix and that of the labels, ``<K, yy'> / (|K| |yy'|)``.
+    """The cosine between the Gram matrix and that of the labels.
 
     Parameters
     ----------
@@ -21,8 +21,8 @@ class Alignment(Criterion):
 
     Notes
     -----
-    No machine is trained, and C does not enter. Any loss. A weight counts as copies of its row.
-    O(n^2).
+    The value is ``<K, yy'> / (|K| |yy'|)``, with Frobenius products and norms. No machine is
+    trained, and C does not enter. Any loss. A weight counts as copies of its row. O(n^2).
 
     References
     ----------

@@ -24,7 +24,7 @@ from svmselect.types import Array
 
 @dataclass(frozen=True)
 class KRICSollich(Criterion):
-    """``kric`` with the normalised likelihood of Sollich's model for support vector machines.
+    """The kernel regularisation information criterion with Sollich's likelihood, normalised.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ _VANISHED = 1e-8  # relative to lambda: eigenvalues that determine nothing
 
 @dataclass(frozen=True)
 class Kwok(Criterion):
-    """The log evidence of the data (total) for lambda = 1/C, or for the model (``level=3``).
+    """The log evidence of the data (total) for lambda = 1/C, or for the model (level 3).
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ from svmselect.types import Array, IntArray, Sensitivity, Status
 
 @dataclass(frozen=True)
 class Laplace(Criterion):
-    """The log evidence per point, ``ln Q / n``, by an expansion around the trained machine.
+    """The log evidence per point, ln Q / n, by an expansion around the trained machine.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ class GaussNewtonState(State):
 
 @dataclass(frozen=True)
 class GaussNewton(Search[GaussNewtonState]):
-    """Minimise a quadratic model at every step; trust it the more the better it has predicted.
+    """Minimise a quadratic model of the objective at every step, damped until it predicts well.
 
     Parameters
     ----------
