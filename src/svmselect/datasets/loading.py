@@ -77,7 +77,7 @@ def load(
     download : bool, default False
         Whether to fetch it from OpenML if no other source has it.
     cache : str or Path, optional
-        Where downloads are kept: $SVMSELECT_CACHE if None, else the user's cache folder.
+        Where downloads are kept; if None, $SVMSELECT_CACHE or else the user's cache folder.
     random_state : int, Generator or None, default 0
         Seed for sets that are generated.
 
