@@ -68,8 +68,10 @@ format: install
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# The site, from the package, examples/ and docs/; open build/docs/index.html.
+# The site, from the package, examples/ and docs/; open build/docs/index.html. autosummary leaves the
+# pages of what is gone behind.
 docs: .venv/installed-docs
+	@rm -rf docs/reference/generated
 	$(ONE_THREAD) $(BIN)/sphinx-build -W --keep-going -q -d build/doctrees -b html docs build/docs
 	@echo "Open build/docs/index.html"
 
@@ -77,5 +79,5 @@ bench: install
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean:
-	rm -rf docs/criteria docs/kernels docs/searches docs/gallery docs/figures docs/extra
+	rm -rf docs/criteria docs/kernels docs/searches docs/gallery docs/figures docs/extra docs/reference/generated
 	rm -rf .venv .venv-oldest build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -1,4 +1,6 @@
-"""A classifier that tunes itself
+"""
+A classifier that tunes itself
+==============================
 
 scikit-learn's breast-cancer data: a few hundred rows of thirty inputs, some of them near copies of
 others. AutoSVC, with nothing to choose, on ten random splits; one split of so few rows says little.

@@ -1,4 +1,6 @@
-"""Are the probabilities right?
+"""
+Are the probabilities right?
+============================
 
 Calibration curves on held-out rows of a noisy problem: of the rows that were given a probability of
 0.8, eight in ten should be of the class. On the diagonal they are. Bars are 95 % intervals.

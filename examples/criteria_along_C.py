@@ -1,4 +1,6 @@
-"""Criteria side by side along C
+"""
+Criteria side by side along C
+=============================
 
 Six criteria on the same problem as C varies, each scaled to its own range so that lower is better,
 above the error on 5,000 new rows. The dots are what each would choose; two of the criteria that are
@@ -10,7 +12,7 @@ import numpy as np
 from sklearn.svm import SVC
 
 from svmselect import score
-from svmselect.datasets.toys import half_relevant
+from svmselect.datasets import half_relevant
 from svmselect.kernels import RBF, Constant
 
 X, y = half_relevant(150, random_state=3)

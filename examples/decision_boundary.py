@@ -1,4 +1,6 @@
-"""Decision boundaries
+"""
+Decision boundaries
+===================
 
 What AutoSVC makes of three problems in the plane: the deeper the shade, the surer the prediction;
 the line is where two classes are equally probable.

@@ -1,4 +1,6 @@
-"""The evidence, approximated and sampled
+"""
+The evidence, approximated and sampled
+======================================
 
 The log evidence per point along C by three methods. Laplace's expansion around the trained machine
 is a first look; expectation propagation lies on the sampled values.

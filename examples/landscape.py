@@ -1,4 +1,6 @@
-"""The landscape of a criterion
+"""
+The landscape of a criterion
+============================
 
 The cross-validated likelihood over C and the length scale, with the paths of a gradient search from
 four starts: they can end in different local optima, which is why several starts, or a coarse look

@@ -1,4 +1,6 @@
-"""Which inputs matter
+"""
+Which inputs matter
+===================
 
 Friedman's function of ten inputs, of which the first five count. AutoSVC lets the length scales
 part because the data pay for it; short scales are relevant inputs.

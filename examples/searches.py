@@ -1,4 +1,6 @@
-"""How fast do the searches come down?
+"""
+How fast do the searches come down?
+===================================
 
 The cross-validated likelihood of a kernel with a length scale for each of ten inputs: eleven
 hyperparameters. With the gradient some tens of evaluations are enough; without it, hundreds.

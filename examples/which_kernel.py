@@ -1,4 +1,6 @@
-"""Which kernel?
+"""
+Which kernel?
+=============
 
 Five forms of kernel are searched and compared by ABIC, which charges one unit of log evidence for
 each hyperparameter. The problem is five bent clouds in the plane.
@@ -7,7 +9,7 @@ each hyperparameter. The problem is five bent clouds in the plane.
 import matplotlib.pyplot as plt
 
 from svmselect import select
-from svmselect.datasets.toys import five_gaussians
+from svmselect.datasets import five_gaussians
 from svmselect.kernels import RBF, Matern, Polynomial
 
 X, y = five_gaussians(200, random_state=0)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,24 +15,6 @@ def open_figures() -> tuple[Any, ...]:
     found = tuple(pyplot.figure(number) for number in pyplot.get_fignums())
     pyplot.close("all")
     return found
-
-
-@contextlib.contextmanager
-def collected() -> Iterator[list[Any]]:
-    """Figures drawn within; ``show`` does nothing meanwhile."""
-    import matplotlib
-
-    matplotlib.use("agg")
-    from matplotlib import pyplot
-
-    drawn: list[Any] = []
-    show = pyplot.show
-    pyplot.show = lambda *_, **__: None
-    try:
-        yield drawn
-    finally:
-        pyplot.show = show
-        drawn += open_figures()
 
 
 def save(figure: Any, path: Path) -> None:

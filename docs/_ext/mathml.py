@@ -1,4 +1,7 @@
-"""Sphinx: formulas as MathML, which browsers draw themselves: no script, no fonts, no network."""
+"""Sphinx: formulas as MathML, which browsers draw themselves: no script, no fonts, no network.
+
+Of Sphinx's own, mathjax loads a script from elsewhere and imgmath needs LaTeX.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Sphinx: the code blocks of a page are run when it is read, and what they print stands below."""
+"""Sphinx: the code blocks of a page are run when it is read, and what they print stands below.
+
+myst-nb does that too, by way of Jupyter: some forty more packages, a kernel started for each page,
+no command lines. Here a page is plain Markdown, and tests run it without Sphinx (``snippets``).
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,8 @@ from docutils import nodes
 from snippets import LANGUAGES, Block, Output, reading
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
+
+import svmselect
 
 NOT_RUN = ("gallery/", "papers/")  # run as scripts; run by their own commands, for hours
 EXTRA = "extra"  # goes into the site as it is: pages that pages have written
@@ -72,8 +78,17 @@ def _ours(node: nodes.literal_block) -> bool:
     return node.get("language") in LANGUAGES and "docstring" not in str(node.source)
 
 
+def digest(folder: Path) -> str:
+    """Of all Python files of a folder."""
+    found = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        found.update(path.read_bytes())
+    return found.hexdigest()[:12]
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register with Sphinx."""
+    """Register with Sphinx; when the package changes every page is read anew."""
     matplotlib.use("agg")
+    app.add_config_value("package_digest", digest(Path(svmselect.__file__).parent), "env")
     app.add_transform(RunCode)
     return {"parallel_read_safe": False, "parallel_write_safe": True}

@@ -9,6 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+__all__ = [
+    "Dataset",
+    "check_labels",
+    "check_matrix",
+    "check_weights",
+    "data_hash",
+    "standardise",
+    "stratified_folds",
+]
+
 Array = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 Seed = int | np.random.Generator | np.random.SeedSequence | None
@@ -16,10 +26,22 @@ Seed = int | np.random.Generator | np.random.SeedSequence | None
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A two-class problem, checked once; every array is read-only.
+    """A two-class problem whose arrays have been checked and are read-only.
 
-    ``y`` is -1 for ``classes[0]`` and +1 for ``classes[1]`` (the two labels, sorted). ``weights``
-    counts rows: weight k is k copies of the row, weight 0 its absence.
+    Make one with ``Dataset.of``.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d)
+        The inputs.
+    y : ndarray of shape (n,)
+        The labels: -1 for ``classes[0]`` and +1 for ``classes[1]``.
+    classes : ndarray of shape (2,)
+        The two original labels, sorted.
+    weights : ndarray of shape (n,)
+        Sample weights. A row of weight k counts as k copies of it, one of weight 0 as absent.
+    feature_names : tuple of str, optional
+        Column names, if ``X`` was a data frame.
     """
 
     X: Array
@@ -30,7 +52,22 @@ class Dataset:
 
     @classmethod
     def of(cls, X: Any, y: Any, weights: ArrayLike | None = None) -> Dataset:
-        """Check inputs, labels and weights; the arguments are copied, never changed."""
+        """Check inputs, labels and weights, and copy them into a data set.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The inputs: finite numbers.
+        y : array-like of shape (n,)
+            The labels, of exactly two kinds.
+        weights : array-like of shape (n,), optional
+            Sample weights, not negative; all 1 if None.
+
+        Returns
+        -------
+        Dataset
+            The checked problem. The arguments are not changed.
+        """
         matrix, names = check_matrix(X, "X")
         if matrix.size == 0:
             raise ValueError(
@@ -50,8 +87,17 @@ class Dataset:
 
 @dataclass(frozen=True, eq=False)
 class Folds:
-    """Folds as weights: (rows, folds) that are trained on, and that are held out.
+    """Folds as weights: what each fold's machine is trained on, and what is held out.
 
+    Attributes
+    ----------
+    train : ndarray of shape (n, folds)
+        The weights that are trained with.
+    held : ndarray of shape (n, folds)
+        The weights that are held out.
+
+    Notes
+    -----
     A row stands for copies, and some of them may be on one side and some on the other. A row that
     is held out more often than it has copies, as in several rounds of folds, counts once all the
     same.
@@ -61,7 +107,18 @@ class Folds:
     held: Array
 
     def first(self, count: int) -> Folds:
-        """The first folds only."""
+        """Take the first folds only.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+
+        Returns
+        -------
+        Folds
+            These folds.
+        """
         return Folds(self.train[:, :count], self.held[:, :count])
 
     @property
@@ -110,7 +167,22 @@ class Pair:
 
 
 def merge_equal(X: Array, y: Array) -> tuple[IntArray, IntArray]:
-    """The first of each set of equal rows of one class, and for every row its place among them."""
+    """Find equal rows of one class.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        The inputs.
+    y : ndarray of shape (n,)
+        The labels.
+
+    Returns
+    -------
+    first : ndarray of int
+        The first row of each set of equal ones.
+    where : ndarray of int
+        For every row the place of its set in ``first``.
+    """
     keyed = np.column_stack([X, y])
     _, first, where = np.unique(keyed, axis=0, return_index=True, return_inverse=True)
     if len(first) == len(y):
@@ -120,9 +192,21 @@ def merge_equal(X: Array, y: Array) -> tuple[IntArray, IntArray]:
 
 
 def check_matrix(X: Any, name: str = "X") -> tuple[Array, tuple[str, ...] | None]:
-    """Give a finite (n, d) float64 array and the column names, if it is a data frame.
+    """Convert inputs to a finite float64 matrix, with column names if they are a data frame.
 
-    The array is the argument itself where that already fits, so treat it as read-only.
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The inputs.
+    name : str, default "X"
+        What error messages call it.
+
+    Returns
+    -------
+    matrix : ndarray of shape (n, d)
+        The inputs. This is the argument itself where it already fits, so treat it as read-only.
+    names : tuple of str or None
+        The column names of a data frame.
     """
     kind = type(X)
     if kind is not np.ndarray and getattr(X, "toarray", None) is not None:
@@ -159,7 +243,22 @@ def check_matrix(X: Any, name: str = "X") -> tuple[Array, tuple[str, ...] | None
 
 
 def check_labels(y: Any, n: int) -> tuple[Array, NDArray[Any]]:
-    """Give labels as -1 and +1, and the two original labels, sorted."""
+    """Convert two kinds of labels to -1 and +1.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        The labels.
+    n : int
+        How many there must be.
+
+    Returns
+    -------
+    signs : ndarray of shape (n,)
+        -1 for the first class and +1 for the second.
+    classes : ndarray of shape (2,)
+        The two original labels, sorted.
+    """
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise ValueError(
@@ -198,7 +297,22 @@ def check_labels(y: Any, n: int) -> tuple[Array, NDArray[Any]]:
 
 
 def check_weights(weights: ArrayLike | None, y: Array, classes: NDArray[Any]) -> Array:
-    """Give one finite non-negative weight a row; each class must keep some weight."""
+    """Convert sample weights to finite non-negative numbers, one for each row.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n,) or None
+        The weights; None means 1 for every row.
+    y : ndarray of shape (n,)
+        Labels -1 and +1; each class must have a positive total weight.
+    classes : ndarray of shape (2,)
+        The original labels, for error messages.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The weights.
+    """
     if weights is None:
         return np.ones(len(y))
     try:
@@ -226,10 +340,22 @@ def check_weights(weights: ArrayLike | None, y: Array, classes: NDArray[Any]) ->
 
 
 def standardise(X: Array, weights: Array | None = None) -> tuple[Array, Array]:
-    """Weighted mean and standard deviation of each column, for (X - mean) / scale.
+    """Compute each column's weighted mean and standard deviation, for ``(X - mean) / scale``.
 
-    Weight k counts as k copies of a row, weight 0 as its absence. A column that does not vary
-    has scale 1 and its own value as mean, so that it becomes exactly zero.
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        The inputs.
+    weights : ndarray of shape (n,), optional
+        Sample weights. Weight k counts as k copies of a row, weight 0 as its absence.
+
+    Returns
+    -------
+    mean : ndarray of shape (d,)
+        The means.
+    scale : ndarray of shape (d,)
+        The standard deviations. A column that does not vary has scale 1 and its own value as mean,
+        so that it becomes exactly zero.
     """
     w = np.ones(len(X)) if weights is None else np.asarray(weights, dtype=np.float64)
     present = w > 0
@@ -257,10 +383,29 @@ def standardise(X: Array, weights: Array | None = None) -> tuple[Array, Array]:
 def stratified_folds(
     y: ArrayLike, k: int, random_state: Seed = None, groups: ArrayLike | None = None
 ) -> tuple[NDArray[np.intp], ...]:
-    """Split rows into k test folds; sizes, and the members of each class, differ by at most one.
+    """Split rows into k test folds with nearly equal sizes and class counts.
 
-    With ``groups`` rows of one group stay together, and balance is only approximate. Every
-    training part (the complement of a fold) holds every class, else a ValueError.
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        The labels.
+    k : int
+        The number of folds.
+    random_state : int, Generator or None, default None
+        Seed of the shuffling.
+    groups : array-like of shape (n,), optional
+        Group of each row. Rows of one group stay in one fold, and the balance is then approximate.
+
+    Returns
+    -------
+    tuple of ndarray
+        The row numbers of each test fold. Without groups the sizes, and the number of members of
+        each class, differ by at most one.
+
+    Raises
+    ------
+    ValueError
+        If some training part, the complement of a fold, would lack a class.
     """
     labels = np.asarray(y)
     n = len(labels)
@@ -294,7 +439,22 @@ def stratified_folds(
 
 
 def data_hash(X: ArrayLike, y: ArrayLike, weights: ArrayLike | None = None) -> str:
-    """SHA-256 of the values, the same on every platform and for every memory layout."""
+    """Compute a SHA-256 of a data set, the same on every platform and for every memory layout.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The inputs.
+    y : array-like of shape (n,)
+        The labels.
+    weights : array-like of shape (n,), optional
+        Sample weights.
+
+    Returns
+    -------
+    str
+        The digest, in hexadecimal.
+    """
     digest = hashlib.sha256()
     for array in (X, y, np.ones(len(np.asarray(y))) if weights is None else weights):
         values = np.asarray(array)

@@ -18,7 +18,7 @@ from threadpoolctl import ThreadpoolController
 
 
 class Pool(Protocol):
-    """Something that evaluates; ``size`` tasks at a time."""
+    """Something that evaluates, several tasks at a time."""
 
     @property
     def size(self) -> int:
@@ -68,8 +68,18 @@ class Joblib:
 class Dask:
     """Workers of a Dask cluster, by the address of its scheduler.
 
+    Parameters
+    ----------
+    address : str
+        The address of the scheduler.
+    retries : int, default 2
+        How often a task that raised an error is tried again, for errors that pass, such as a lost
+        connection.
+
+    Notes
+    -----
     A task whose worker dies is run again on another, and its result counted once: the scheduler
-    sees to both. ``retries`` is for errors that pass, such as a lost connection.
+    sees to both.
     """
 
     def __init__(self, address: str, retries: int = 2) -> None:
@@ -107,9 +117,19 @@ class Dask:
 
 @contextmanager
 def pool(n_jobs: int | None, dask: str | None = None) -> Iterator[Pool]:
-    """Open a pool of ``n_jobs`` workers, counted as joblib counts them (None: 1, -1: all cores).
+    """Open a pool of workers.
 
-    With ``dask``, the address of a scheduler, its workers are used instead.
+    Parameters
+    ----------
+    n_jobs : int or None
+        How many, as joblib counts them: None is 1, -1 all cores.
+    dask : str, optional
+        The address of a Dask scheduler, whose workers are used instead.
+
+    Yields
+    ------
+    Pool
+        The pool, which is closed in the end.
     """
     if dask is not None:
         cluster = Dask(dask)

@@ -9,6 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = [
+    "OK",
+    "Array",
+    "BoolArray",
+    "Evaluation",
+    "IntArray",
+    "Score",
+    "Sensitivity",
+    "Status",
+]
+
 Array = NDArray[np.float64]
 IntArray = NDArray[np.integer[Any]]
 BoolArray = NDArray[np.bool_]
@@ -16,7 +27,15 @@ BoolArray = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Status:
-    """How a computation ended: a word, and where it did not succeed, a sentence of advice."""
+    """How a computation ended: a word and, where it did not succeed, a sentence of advice.
+
+    Attributes
+    ----------
+    name : str
+        "ok", or a word for what went wrong.
+    advice : str
+        What to do about it; empty where nothing needs doing.
+    """
 
     name: str
     advice: str = ""
@@ -35,10 +54,24 @@ OK = Status("ok")
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """The derivative of a number: a cotangent on the Gram matrix and a slope in log C.
+    """The derivative of a number with respect to the Gram matrix K and log C.
 
-    ``d value = sum_ij gram_ij dK_ij + log_C d(log C)`` with ``gram = left @ right.T + dense``: a
-    trained machine contributes one column to each factor, so folds and samples add cheaply.
+    Sensitivities can be added and multiplied by a number.
+
+    Attributes
+    ----------
+    left, right : ndarray of shape (n, r)
+        Factors of the low-rank part of the derivative with respect to K.
+    log_C : float
+        The derivative with respect to log C, at fixed K.
+    dense : ndarray of shape (n, n), optional
+        The rest of the derivative with respect to K.
+
+    Notes
+    -----
+    ``d value = sum_ij gram_ij dK_ij + log_C d(log C)`` with ``gram = left @ right.T + dense``. Each
+    trained machine contributes one column to each factor, so summing over folds and samples is
+    cheap.
     """
 
     left: Array
@@ -48,12 +81,23 @@ class Sensitivity:
 
     @property
     def gram(self) -> Array:
-        """The cotangent on the Gram matrix, n x n."""
+        """The derivative with respect to the Gram matrix, as one (n, n) array."""
         product = self.left @ self.right.T
         return product if self.dense is None else product + self.dense
 
     def tile(self, rows: slice, cols: slice) -> Array:
-        """A part of ``gram``; the kernel asks for one after the other and the whole is not made."""
+        """Compute one tile of ``gram`` without making the whole matrix.
+
+        Parameters
+        ----------
+        rows, cols : slice
+            Which rows and columns.
+
+        Returns
+        -------
+        ndarray
+            ``gram[rows, cols]``.
+        """
         product = self.left[rows] @ self.right[cols].T
         return product if self.dense is None else product + self.dense[rows, cols]
 
@@ -75,10 +119,28 @@ class Sensitivity:
 
 @dataclass(frozen=True)
 class Score:
-    """What a criterion says at one point, and how that changes with the hyperparameters.
+    """A criterion's value at one point, with gradient and Hessian if they were asked for.
 
-    ``gradient`` is with respect to ``names`` = ("log C", *kernel.names); None where the criterion
-    has none or none was asked for. So is ``hessian``, exact or that of Gauss and Newton.
+    Attributes
+    ----------
+    value : float
+        The criterion's value, in its own units.
+    names : tuple of str
+        What the derivatives are with respect to: ``("log C", *kernel.names)``.
+    gradient : ndarray of shape (p,), optional
+        Derivatives with respect to ``names``, all of them logarithms; None where the criterion has
+        no gradient or none was asked for.
+    greater_is_better : bool
+        Whether a greater value is better.
+    stderr : float, optional
+        Monte Carlo standard error of the value, where it is sampled.
+    details : mapping
+        Whatever else the criterion reports.
+    status : Status
+        Whether the value can be relied on.
+    hessian : ndarray of shape (p, p), optional
+        Second derivatives, exact or those of Gauss and Newton; None where the criterion has none or
+        none were asked for.
     """
 
     value: float
@@ -93,11 +155,27 @@ class Score:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """One point a search has asked about, and the answer: a loss to be minimised.
+    """The objective at one point: a value to be minimised and, if known, its derivatives.
 
-    ``gradient`` and ``hessian`` are of ``value``, in the units of ``value``. The Hessian may be
-    that of Gauss and Newton, without second derivatives of what is squared: then never indefinite.
-    ``details`` are numbers besides: the criterion's own value under "value", and what it reports.
+    Attributes
+    ----------
+    point : ndarray of shape (p,)
+        The point, in search coordinates.
+    value : float
+        The value to be minimised.
+    gradient : ndarray of shape (p,), optional
+        The gradient of that value, in the same units.
+    stderr : float, optional
+        Monte Carlo standard error of the value.
+    seconds : float
+        How long the evaluation took.
+    status : Status
+        Whether the value can be relied on.
+    details : mapping of str to float
+        The criterion's own value under "value", and the numbers it reports.
+    hessian : ndarray of shape (p, p), optional
+        The Hessian of that value, in the same units. It may be that of Gauss and Newton, without
+        second derivatives of what is squared: then it is never indefinite.
     """
 
     point: Array

@@ -1,23 +1,96 @@
-"""Docstrings reach Sphinx as plain text, with their code and formulas."""
+"""The docstrings of what is public are numpydoc, complete, and their examples run."""
 
-from docstrings import plain
+from __future__ import annotations
+
+import doctest
+import inspect
+from dataclasses import fields, is_dataclass
+
+import pytest
+from numpydoc.docscrape import get_doc_object
+from numpydoc.validate import validate
+
+from public_names import documented
+from svmselect.criteria import available
+
+NOT_ASKED = {
+    "GL01": "the summary stands on the line of the quotes",
+    "SA01": "a See Also is welcome, not required",
+    "ES01": "nor is an extended summary",
+    "EX01": "nor an example",
+}
+NOT_YET = (
+    "svmselect.criteria.base.Context",
+    "svmselect.criteria.base.Criterion",
+    "svmselect.criteria.base.Verdict",
+    "svmselect.criteria.base.every",
+    "svmselect.criteria.likelihood.Likelihood",
+    "svmselect.criteria.resampling.Resampled",
+    "svmselect.estimators.base.AutoMachine",
+    "svmselect.estimators.classifiers.AutoKLR",
+    "svmselect.estimators.classifiers.AutoSVC",
+    "svmselect.estimators.persist.load",
+    "svmselect.estimators.persist.save",
+    "svmselect.search.run.Progress",
+    "svmselect.selection.api.score",
+    "svmselect.selection.api.select",
+    "svmselect.selection.ensemble",
+    "svmselect.selection.prune",
+    "svmselect.selection.result.Selection",
+)
+"""Still to be rewritten, methods included. Only take names off this list."""
+
+DOCUMENTED = documented()
 
 
-def test_markup_is_taken_literally_outside_code() -> None:
-    assert plain(["|s| is max_i, a * b, ``code_`` and `x`"]) == [
-        r"\|s\| is max\_i, a \* b, ``code_`` and \`x\`"
-    ]
+def faults(place: str) -> list[str]:
+    """What numpydoc finds fault with."""
+    found = [f"{code}: {text}" for code, text in validate(place)["errors"] if code not in NOT_ASKED]
+    value = DOCUMENTED[place]
+    if getattr(value, "_is_protocol", False):  # it is not called, though it has a signature
+        found = [one for one in found if not one.startswith("PR01")]
+    if inspect.isclass(value) and is_dataclass(value):
+        # a record, which users are handed, has Attributes where an object with options has
+        # Parameters; numpydoc knows the latter only
+        attributes = get_doc_object(value, config={"show_class_members": False})["Attributes"]
+        if [name for a in attributes for name in a.name.split(", ")] == [
+            field.name for field in fields(value)
+        ]:
+            found = [one for one in found if not one.startswith("PR01")]
+    return found
 
 
-def test_a_formula_on_lines_of_its_own_is_a_literal_block() -> None:
-    assert plain(["With t,", "", "    a_1 |b|", "", "    c_2", "", "and x_i."]) == [
-        "With t,", "", "::", "", "    a_1 |b|", "", "    c_2", "", r"and x\_i.",
-    ]  # fmt: skip
+def waits_for(place: str) -> str | None:
+    """The entry of ``NOT_YET`` that a class, method or function belongs to."""
+    return next((one for one in NOT_YET if f"{place}.".startswith(f"{one}.")), None)
 
 
-def test_parameters_become_a_list() -> None:
-    lines = ["Meaning.", "kernel, search : a name_,", "    or an object.", "prior : none.", "Then."]
-    assert plain(lines) == [
-        "Meaning.", "", r"* **kernel, search**: a name\_,", "  or an object.", "* **prior**: none.",
-        "", "Then.",
-    ]  # fmt: skip
+@pytest.mark.parametrize("place", [place for place in DOCUMENTED if waits_for(place) is None])
+def test_docstring_is_numpydoc(place: str) -> None:
+    assert faults(place) == []
+
+
+@pytest.mark.parametrize("entry", NOT_YET)
+def test_what_has_been_rewritten_leaves_the_list(entry: str) -> None:
+    places = [place for place in DOCUMENTED if waits_for(place) == entry]
+    assert any(faults(place) for place in places), f"take {entry} off NOT_YET"
+
+
+@pytest.mark.parametrize("name", sorted(available()))
+def test_summary_of_a_criterion_can_be_quoted(name: str) -> None:
+    summary = str(available()[name].__doc__).partition("\n")[0]
+    assert "`" not in summary  # explain() and the report put it into a sentence
+    assert summary.endswith(".")
+
+
+EXAMPLES = [
+    pytest.param(test, id=test.name)
+    for place, value in DOCUMENTED.items()
+    for test in doctest.DocTestFinder(recurse=False).find(value, place, module=False, globs={})
+    if test.examples
+]
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_example_prints_what_it_shows(example: doctest.DocTest) -> None:
+    assert doctest.DocTestRunner().run(example).failed == 0

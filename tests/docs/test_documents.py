@@ -1,11 +1,14 @@
 """What the README and the examples show runs as it stands."""
 
+import contextlib
 import re
 import runpy
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-import figures
 import pytest
+from figures import open_figures
 
 ROOT = Path(__file__).parents[2]
 SLOW = {"landscape", "searches"}
@@ -13,6 +16,22 @@ EXAMPLES = [
     pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in SLOW else [])
     for path in sorted((ROOT / "examples").glob("*.py"))
 ]
+
+
+@contextlib.contextmanager
+def collected(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
+    """Figures drawn within; ``show`` does nothing meanwhile."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    from matplotlib import pyplot
+
+    monkeypatch.setattr(pyplot, "show", lambda *_, **__: None)
+    drawn: list[Any] = []
+    try:
+        yield drawn
+    finally:
+        drawn += open_figures()
 
 
 def test_readme_code_runs() -> None:
@@ -32,8 +51,10 @@ def test_local_links_lead_somewhere(name: str) -> None:
 
 
 @pytest.mark.parametrize("script", EXAMPLES)
-def test_example_runs(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with figures.collected() as drawn:
+def test_example_runs(
+    script: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with collected(monkeypatch) as drawn:
         runpy.run_path(str(script), run_name="__main__")
     assert capsys.readouterr().out
     assert all(axes.has_data() for figure in drawn for axes in figure.axes)

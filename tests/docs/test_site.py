@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,10 +15,12 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from public_names import PUBLIC, exported
 from svmselect import criteria, kernels, search
 
 ROOT = Path(__file__).parents[2]
 MADE = ("criteria", "kernels", "searches", "gallery", "figures", "extra", "__pycache__")
+GENERATED = ROOT / "docs" / "reference" / "generated"
 
 pytestmark = pytest.mark.slow
 
@@ -56,7 +60,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(
         top,
         clone / "docs",
-        ignore=lambda folder, names: [n for n in names if Path(folder) == top and n in MADE],
+        ignore=lambda folder, names: [
+            n for n in names if (Path(folder) == top and n in MADE) or Path(folder, n) == GENERATED
+        ],
     )
     shutil.copytree(ROOT / "examples", clone / "examples")
     shutil.copy(ROOT / "README.md", clone)
@@ -90,6 +96,38 @@ def test_every_criterion_kernel_and_search_has_a_page(site: Path) -> None:
     ):
         for name in names:
             assert (site / folder / f"{name}.html").exists(), name
+
+
+def test_every_public_name_has_a_place(site: Path) -> None:
+    from sphinx.util.inventory import InventoryFile
+
+    inventory = InventoryFile.loads((site / "objects.inv").read_bytes(), uri="")
+    known = {name for kind in inventory.data.values() for name in kind}
+    for package in PUBLIC:
+        for name, value in exported(package).items():
+            if inspect.isclass(value) or inspect.isfunction(value):
+                places = {f"{package}.{name}", f"{value.__module__}.{value.__qualname__}"}
+                assert places & known, f"{package}.{name}"
+
+
+def test_signatures_have_types(site: Path) -> None:
+    text = (site / "reference" / "generated" / "svmselect.machine.solve.html").read_text()
+    signature = re.sub(r"<[^>]+>", "", text[text.index("<dt class") : text.index("</dt>")])
+    assert "fit_intercept: bool = True" in signature
+    assert "weights: ArrayLike | None = None" in signature
+
+
+def test_the_gallery_shows_pictures_outputs_and_code(site: Path, pages: dict[Path, Seen]) -> None:
+    index = (site / "gallery" / "index.html").read_text()
+    for script in sorted((ROOT / "examples").glob("*.py")):
+        path = site / "gallery" / f"{script.stem}.html"
+        title = script.read_text().splitlines()[1]
+        text = path.read_text()
+        assert title.replace("'", "&#39;") in text.replace("’", "&#39;")
+        assert f'href="{script.stem}.html"' in index
+        assert "sphx-glr-script-out" in text
+        drawn = [load for load in pages[path].loads if "sphx_glr" in load]
+        assert bool(drawn) == ("matplotlib" in script.read_text())
 
 
 def test_links_resolve(pages: dict[Path, Seen]) -> None:

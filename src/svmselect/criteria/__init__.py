@@ -9,14 +9,29 @@ from inspect import getmembers, isabstract, isclass
 from pkgutil import iter_modules
 from typing import Any
 
-from svmselect.criteria.base import Context, Criterion, Verdict
+from svmselect.criteria.base import FREE, PENALISED, Context, Criterion, Verdict, every
 
-__all__ = ["Context", "Criterion", "Verdict", "available", "get_criterion"]
+__all__ = [
+    "FREE",
+    "PENALISED",
+    "Context",
+    "Criterion",
+    "Verdict",
+    "available",
+    "every",
+    "get_criterion",
+]
 
 
 @cache
 def available() -> dict[str, type[Criterion]]:
-    """Criteria by name, found by listing this folder."""
+    """List the criteria by name, found by listing this folder.
+
+    Returns
+    -------
+    dict
+        Names to classes.
+    """
     found: dict[str, type[Criterion]] = {}
     for entry in iter_modules(__path__):
         module = import_module(f"{__name__}.{entry.name}")
@@ -28,7 +43,26 @@ def available() -> dict[str, type[Criterion]]:
 
 
 def get_criterion(criterion: str | Criterion, **options: Any) -> Criterion:
-    """Give a criterion by name, with its options; one that is made already is passed through."""
+    """Make a criterion by name, with its options.
+
+    Parameters
+    ----------
+    criterion : str or Criterion
+        A name from ``available()``; or a criterion, which is returned as it is.
+    **options : Any
+        The criterion's options.
+
+    Returns
+    -------
+    Criterion
+        The criterion.
+
+    Examples
+    --------
+    >>> from svmselect.criteria import get_criterion
+    >>> get_criterion("alignment", centred=False)
+    Alignment(centred=False)
+    """
     if isinstance(criterion, Criterion):
         if options:
             raise ValueError(f"options {sorted(options)} belong inside {criterion!r}")

@@ -11,11 +11,28 @@ from svmselect.data import Seed
 
 @dataclass(frozen=True)
 class ABIC(Criterion):
-    """-2 log evidence + 2 (number of hyperparameters), of the ``logistic-laplace`` evidence.
+    """-2 log evidence + 2 (number of hyperparameters), by the logistic model's Laplace evidence.
 
-    The hyperparameters are C and every parameter of the kernel, so kernels of different form can be
-    compared: each parameter more must earn one unit of log evidence. Options, cost and losses as
-    ``logistic-laplace``. (Akaike 1980; KK section 9.)
+    Parameters
+    ----------
+    eta : float, default 1.0
+        Slope of the logistic model, as in ``logistic-laplace``.
+    variant : {"derived", "printed"}, default "derived"
+        As in ``logistic-laplace``.
+    nystrom : tuple of int, optional
+        As in ``logistic-laplace``.
+    random_state : int, Generator or None, default 0
+        As in ``logistic-laplace``.
+
+    Notes
+    -----
+    The evidence is that of ``logistic-laplace``. The hyperparameters are C and every parameter of
+    the kernel, so kernels of different form can be compared: each parameter more must earn one unit
+    of log evidence. Losses and cost are those of ``logistic-laplace``.
+
+    References
+    ----------
+    Akaike 1980; Kobayashi & Komaki 2005, section 9.
     """
 
     eta: float = 1.0

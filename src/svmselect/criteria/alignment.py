@@ -12,11 +12,21 @@ from svmselect.types import Sensitivity, Status
 
 @dataclass(frozen=True)
 class Alignment(Criterion):
-    """The cosine between the Gram matrix and that of the labels, <K, yy'> / (|K| |yy'|).
+    """The cosine between the Gram matrix and that of the labels.
 
-    ``centred`` (the default) takes the mean out of both in feature space, which unbalanced classes
-    need (Cortes, Mohri & Rostamizadeh 2012). No machine is trained; C does not enter. A weight
-    counts as copies of its row.
+    Parameters
+    ----------
+    centred : bool, default True
+        Whether to take the mean out of both in feature space, which unbalanced classes need.
+
+    Notes
+    -----
+    The value is ``<K, yy'> / (|K| |yy'|)``, with Frobenius products and norms. No machine is
+    trained, and C does not enter. Any loss. A weight counts as copies of its row. O(n^2).
+
+    References
+    ----------
+    Cristianini, Shawe-Taylor, Elisseeff & Kandola 2001; centred: Cortes, Mohri & Rostamizadeh 2012.
     """
 
     centred: bool = True

@@ -14,10 +14,26 @@ NO_GRADIENT = "a count of errors is a step function: it has no gradient; see 'sm
 class CVError(Resampled):
     """The share of rows that machines trained without them misclassify.
 
-    One machine a fold, exact, all on one Gram matrix and each started from the last. A decision of
-    exactly zero counts one half. ``details`` hold the held-out decisions, the error of each fold
-    and its standard error over the folds (an underestimate: their training parts overlap). A
-    weight counts as copies of its row, all in one fold.
+    Parameters
+    ----------
+    cv : int, splitter or iterable, default 5
+        A number of stratified folds, an object with ``split(X, y)`` as scikit-learn's splitters
+        have, or pairs of training rows and held-out rows.
+    random_state : int or None, default 0
+        Seed of the stratified folds. None draws a seed once, when the criterion is made, so that
+        every point of a search sees the same folds.
+
+    Notes
+    -----
+    The value is ``1/n sum_i [y_i f^(-fold of i)(x_i) < 0]``; a decision of exactly zero counts one
+    half. There is one machine a fold, exact, all on one Gram matrix and each started from the last.
+    Any loss. ``details`` hold the held-out decisions, the error of each fold and its standard error
+    over the folds (an underestimate: their training parts overlap). A weight counts as copies of
+    its row, all in one fold.
+
+    References
+    ----------
+    Glasmachers & Igel 2010, section 3.
     """
 
     name = "cv-error"

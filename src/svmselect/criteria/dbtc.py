@@ -16,9 +16,20 @@ _ORIGIN = 1e-300  # a point with K_ii below is at the origin
 class DBTC(Criterion):
     """The squared distance between the means of the two classes in feature space.
 
-    u'Ku, u_i = w_i y_i / (total weight of the class of i). ``normalised`` (the default) first gives
-    every point length one, K_ij / (K_ii K_jj)^1/2, as the method needs: without it a larger
-    amplitude is always better. No machine is trained; C does not enter. A weight counts as copies.
+    Parameters
+    ----------
+    normalised : bool, default True
+        Whether to give every point length one first, ``K_ij / (K_ii K_jj)^1/2``, as the method
+        needs: without it a larger amplitude is always better.
+
+    Notes
+    -----
+    The value is ``u'K u`` with ``u_i = w_i y_i / (total weight of the class of i)``. No machine is
+    trained, and C does not enter. Any loss. A weight counts as copies of its row. O(n^2).
+
+    References
+    ----------
+    Sun, Zheng, Li & Zhou 2010.
     """
 
     normalised: bool = True

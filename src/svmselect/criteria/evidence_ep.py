@@ -16,15 +16,28 @@ from svmselect.types import Array, IntArray, Sensitivity
 class EvidenceEP(Criterion):
     """The log evidence per point, by Gaussian factors that match every point's moments.
 
-    E = 1/n ln [kappa^n E_theta exp(-C sum_i w_i loss(y_i theta_i))], theta ~ N(0, K), and its
-    gradient, sum_ij (b b' - R)_ij / 2 dK_ij, R = (K + S^-1)^-1. ``normalised`` divides each
-    likelihood by its sum over both labels (and drops kappa): then a machine that predicts one class
-    cannot win by wasting probability. ``rank`` takes a prior from that many landmarks,
-    O(n r^2) a sweep; ``device`` "cuda" runs the matrices through torch.
+    Parameters
+    ----------
+    device : {"cpu", "cuda"}, default "cpu"
+        Where matrices are computed; "cuda" needs torch.
+    rank : int, optional
+        Take a low-rank prior from that many landmarks, O(n r^2) a sweep.
+    normalised : bool, default False
+        Divide each likelihood by its sum over both labels, and drop kappa: then a machine that
+        predicts one class cannot win by wasting probability.
 
-    The offset is a Constant in the kernel. A weight counts as copies of its row, and copies as one
-    row: they share a latent value, so that their product is one exact factor. O(n^3) a sweep, five
-    to ten of them. Hinge, squared hinge, logistic.
+    Notes
+    -----
+    ``E = 1/n ln [kappa^n E_theta exp(-C sum_i w_i loss(y_i theta_i))]`` with theta ~ N(0, K), by
+    expectation propagation. The gradient is ``sum_ij (b b' - R)_ij / 2 dK_ij``, R = (K + S^-1)^-1.
+
+    The offset is a ``Constant`` in the kernel (``fit_intercept=False``). Losses: hinge, squared
+    hinge, logistic. A weight counts as copies of its row, and copies as one row: they share a
+    latent value, so that their product is one exact factor. O(n^3) a sweep, five to ten of them.
+
+    References
+    ----------
+    Gold & Sollich 2003, sections 3.3, 4.3; Minka 2001; Opper & Winther 2000.
     """
 
     device: str = "cpu"
@@ -49,7 +62,6 @@ class EvidenceEP(Criterion):
             )
 
     def refusal(self, kernel: Kernel, loss: str, fit_intercept: bool) -> str | None:
-        """Explain where the offset has its place."""
         if fit_intercept:
             return (
                 "the offset is a Constant in the kernel here, because an unpenalised intercept has "

@@ -36,18 +36,44 @@ _WORK = 2**21  # products with a column at most, unless draws are given
 class EvidenceHMC(Criterion):
     """The log evidence per point, its gradient and the standard errors of both, by sampling.
 
-    E = 1/n ln [kappa^n E_theta exp(-C sum_i w_i loss(y_i theta_i))], theta ~ N(0, K); the gradient
-    is a posterior average (GS eqs 18, 20). ``scheme="split"``: chains in the frame of expectation
-    propagation, which is their control variate (``posterior.hmc``); "paper": Gold & Sollich's own
-    (``posterior.hmc_paper``, 40,000 draws of one chain; ``scale_time``: shorter trajectories at
-    large C); "importance": weighted draws of expectation propagation's Gaussian, without chains,
-    cheaper where that is a good one. The value is by importance sampling in any case, annealed
-    where need be. Without ``draws`` they are taken until every standard error is below
-    ``tolerance``; ``details`` has "gradient_stderr", R-hat and effective sample sizes.
-    ``normalised`` divides each likelihood by its sum over both labels (and drops kappa), ``rank``
-    takes a prior from that many landmarks, ``device`` "cuda" runs the chains there. The offset is
-    a Constant in the kernel; a weight counts as copies of its row. O(n^2) a draw. Hinge, squared
-    hinge, logistic.
+    Parameters
+    ----------
+    draws : int, optional
+        The number of draws. If None they are taken until every standard error is below
+        ``tolerance``.
+    chains : int, optional
+        The number of chains; None leaves it to the scheme.
+    scheme : {"split", "paper", "importance"}, default "split"
+        "split": chains in the frame of expectation propagation, which is their control variate;
+        "paper": Gold & Sollich's own, 40,000 draws of one chain; "importance": weighted draws of
+        expectation propagation's Gaussian, without chains, cheaper where that Gaussian is a good
+        one.
+    random_state : int or None, default 0
+        Seed.
+    device : {"cpu", "cuda"}, default "cpu"
+        Where the chains run; "cuda" needs torch.
+    rank : int, optional
+        Take a low-rank prior from that many landmarks.
+    normalised : bool, default False
+        Divide each likelihood by its sum over both labels, and drop kappa.
+    tolerance : float, default 0.004
+        The standard error to reach.
+    scale_time : bool, default False
+        With scheme="paper": shorter trajectories at large C.
+
+    Notes
+    -----
+    ``E = 1/n ln [kappa^n E_theta exp(-C sum_i w_i loss(y_i theta_i))]`` with theta ~ N(0, K). The
+    gradient is a posterior average (GS eqs 18, 20). The value is by importance sampling whatever
+    the scheme, annealed where need be. ``details`` has "gradient_stderr", R-hat and effective
+    sample sizes.
+
+    The offset is a ``Constant`` in the kernel (``fit_intercept=False``). Losses: hinge, squared
+    hinge, logistic. A weight counts as copies of its row. O(n^3), then O(n^2) a draw.
+
+    References
+    ----------
+    Gold & Sollich 2003, sections 3.3, 4.2.
     """
 
     draws: int | None = None
@@ -89,7 +115,6 @@ class EvidenceHMC(Criterion):
             )
 
     def refusal(self, kernel: Kernel, loss: str, fit_intercept: bool) -> str | None:
-        """Explain where the offset has its place."""
         if fit_intercept:
             return (
                 "the offset is a Constant in the kernel here, because an unpenalised intercept has "

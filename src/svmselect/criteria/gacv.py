@@ -30,14 +30,23 @@ _ROUNDING = 1e-8  # of a margin; the machines are exact to 1e-9
 class GACV(Criterion):
     """Training loss plus an estimate of how much leaving a point out would add to it.
 
-    Hinge: 1/n sum_i [(1 - z_i)_+ + alpha_i K_ii m_i], m_i = 2 where z_i < -1, else 1. Logistic:
-    1/n sum_i [log(1 + e^-z_i) + C q_i^2 G_ii], q_i = alpha_i / (C w_i) the probability of the other
-    label. A weight counts as copies of its row. The hinge's value jumps by C K_ii / n where a z_i
-    passes -1, and with the intercept where the last free vector leaves: there is no gradient (nor
-    one, yet, for the logistic loss, whose value is smooth).
+    Notes
+    -----
+    Hinge: ``1/n sum_i [(1 - z_i)_+ + alpha_i K_ii m_i]`` with m_i = 2 where z_i < -1, else 1.
+    Logistic: ``1/n sum_i [log(1 + e^-z_i) + C q_i^2 G_ii]`` with q_i = alpha_i / (C w_i) the
+    probability of the other label and G the inverse Hessian of the objective in the decision
+    values. A weight counts as copies of its row. O(n) for the hinge, O(n^3) for the logistic loss.
 
-    A Constant added to the kernel changes nothing in a machine with an intercept, but would change
-    K_ii: that is refused. The logistic G does not have that flaw.
+    There is no gradient: the hinge's value jumps by C K_ii / n where a z_i passes -1, and with the
+    intercept where the last free vector leaves. (The logistic value is smooth, but its gradient is
+    not written yet.)
+
+    A ``Constant`` added to the kernel changes nothing in a machine with an intercept, but would
+    change K_ii, so that the hinge refuses it. The logistic G does not have that flaw.
+
+    References
+    ----------
+    Wahba, Lin & Zhang 1999, eqs 24-31; Gold & Sollich 2003, eq. 13.
     """
 
     name = "gacv"

@@ -9,11 +9,31 @@ from svmselect.machine.losses import get_loss
 
 
 def gckl(p: ArrayLike, decision: ArrayLike, loss: str = "hinge") -> float:
-    """Mean loss of fixed decision values over labels drawn anew from the true probabilities.
+    """Compute the mean loss of decision values over labels drawn anew from the true probabilities.
 
-    1/n sum_j [p_j loss(f_j) + (1 - p_j) loss(-f_j)], ``p`` the probability of the class +1 at each
-    point. Only a simulation knows it. For the hinge this bounds the expected error rate from above.
-    O(n). Wahba, Lin & Zhang 1999, eq. 11.
+    Only a simulation knows them; this is what ``gacv`` estimates.
+
+    Parameters
+    ----------
+    p : array-like of shape (n,)
+        The true probability of the class +1 at each point.
+    decision : array-like of shape (n,)
+        The decision values, held fixed.
+    loss : {"hinge", "squared_hinge", "logistic"}, default "hinge"
+        The loss.
+
+    Returns
+    -------
+    float
+        ``1/n sum_j [p_j loss(f_j) + (1 - p_j) loss(-f_j)]``. O(n).
+
+    Notes
+    -----
+    For the hinge this is an upper bound of the expected error rate.
+
+    References
+    ----------
+    Wahba, Lin & Zhang 1999, eq. 11.
     """
     rule = get_loss(loss)
     probability, f = np.asarray(p, dtype=float), np.asarray(decision, dtype=float)

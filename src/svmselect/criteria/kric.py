@@ -76,17 +76,36 @@ def penalty(
 
 @dataclass(frozen=True)
 class KRIC(Criterion):
-    """An unbiased-risk criterion: 2 [sum_i log(1 + e^(-eta z_i)) + tr{(K T + I/C)^-1 K P}].
+    """The kernel regularisation information criterion: an unbiased-risk estimate, of the total.
 
-    T = diag(t), t = -d^2 log p/df^2 and m = d log p/df under p(y|f) = 1/(1 + exp(-eta y f)),
-    P = diag(m)^2 - m m'/n. A weight counts as copies of its row. With an intercept
-    ``offset="kk"`` is KK's eq. 23, which ignores it; ``"exact"`` is the trace with the intercept as
-    an unpenalised parameter, tr{(Kc T + I/C)^-1 Kc P} + 1'P1/sum(t), Kc = H K H',
-    H = I - 1 t'/sum(t). With fit_intercept=False the offset is in K (KK section 9), and both agree.
-    ``nystrom=(m, p)`` replaces K in the trace by m random landmarks and p components (KK section
-    7); ``random_state`` draws them, an integer the same ones at every point of a search.
+    Parameters
+    ----------
+    eta : float, default 1.0
+        Slope of the logistic model p(y|f) = 1/(1 + exp(-eta y f)).
+    offset : {"kk", "exact"}, default "kk"
+        With an intercept: "kk" is KK's eq. 23, which ignores it; "exact" is the trace with the
+        intercept as an unpenalised parameter.
+    nystrom : tuple of int, optional
+        (m, p): replace K in the trace by m random landmarks and p components (KK section 7).
+    random_state : int, Generator or None, default 0
+        Draws the landmarks; an integer draws the same ones at every point of a search.
 
-    The total, smaller is better. O(n^3), or O(m^2 n). Hinge, logistic.
+    Notes
+    -----
+    The value is ::
+
+        2 [sum_i log(1 + e^(-eta z_i)) + tr{(K T + I/C)^-1 K P}]
+
+    with T = diag(t), t = -d^2 log p/df^2, m = d log p/df and P = diag(m)^2 - m m'/n. With
+    ``offset="exact"`` the trace is ``tr{(Kc T + I/C)^-1 Kc P} + 1'P1/sum(t)``, Kc = H K H' and H =
+    I - 1 t'/sum(t). With ``fit_intercept=False`` the offset is in K (KK section 9), and both agree.
+
+    Losses: hinge, logistic. A weight counts as copies of its row. O(n^3), or O(m^2 n) with
+    landmarks.
+
+    References
+    ----------
+    Kobayashi & Komaki 2005 (KK), eq. 23.
     """
 
     eta: float = 1.0

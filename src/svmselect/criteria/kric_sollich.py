@@ -24,17 +24,41 @@ from svmselect.types import Array
 
 @dataclass(frozen=True)
 class KRICSollich(Criterion):
-    """2 [-log p_S(D) + penalty], with the normalised likelihood of Sollich's model for SVMs.
+    """The kernel regularisation information criterion with Sollich's likelihood, normalised.
 
-    -log p_S = C sum_i (1 - z_i)_+ - n log kappa + n log N, N = 1/n sum_i nu(f_i),
-    nu(f) = kappa [e^(-C (1-f)_+) + e^(-C (1+f)_+)]; the penalty is that of ``kric``. For KK's
-    tables: ``sign="printed"`` has - n log sum_i nu(f_i) as their box does, and
-    ``loss_term="printed"`` has sum_i log(1 + e^(-eta z_i)) in place of
-    C sum_i (1 - z_i)_+ - n log kappa. ``penalty_scale="model"`` multiplies the penalty by C: a
-    log-likelihood C times as large has a trace C times as large (KK's is that of C = 1).
+    Parameters
+    ----------
+    eta : float, default 1.0
+        As in ``kric``.
+    offset : {"kk", "exact"}, default "kk"
+        As in ``kric``.
+    sign : {"derived", "printed"}, default "derived"
+        "printed" has ``- n log sum_i nu(f_i)``, as KK's box does.
+    loss_term : {"derived", "printed"}, default "derived"
+        "printed" has ``sum_i log(1 + e^(-eta z_i))`` in place of
+        ``C sum_i (1 - z_i)_+ - n log kappa``.
+    penalty_scale : {"kk", "model"}, default "kk"
+        "model" multiplies the penalty by C: a log-likelihood C times as large has a trace C times
+        as large (KK's is that of C = 1).
+    nystrom : tuple of int, optional
+        As in ``kric``.
+    random_state : int, Generator or None, default 0
+        As in ``kric``.
+
+    Notes
+    -----
+    The value is ``2 [-log p_S(D) + penalty]`` with the penalty of ``kric`` and ::
+
+        -log p_S = C sum_i (1 - z_i)_+ - n log kappa + n log N,    N = 1/n sum_i nu(f_i),
+        nu(f) = kappa [e^(-C (1-f)_+) + e^(-C (1+f)_+)]
 
     The hinge here is the model's, whatever the machine's loss (KK Table 3 evaluates it for KLR). A
-    weight counts as copies of its row; the other options, cost and losses as ``kric``.
+    weight counts as copies of its row. Losses and cost are those of ``kric``. The options named
+    "printed" are for reproducing KK's tables.
+
+    References
+    ----------
+    Kobayashi & Komaki 2005 (KK), section 6; Sollich 2002.
     """
 
     eta: float = 1.0

@@ -17,21 +17,42 @@ _VANISHED = 1e-8  # relative to lambda: eigenvalues that determine nothing
 
 @dataclass(frozen=True)
 class Kwok(Criterion):
-    """The log evidence of the data (total) for lambda = 1/C, or for the model (``level=3``).
+    """The log evidence of the data (total) for lambda = 1/C, or for the model (level 3).
 
-    Level 2: -lambda E_W - sum_i w_i (1 - z_i)_+ - 1/2 sum_j log(1 + rho_j/lambda) with
-    E_W = beta'K beta/2 and rho the eigenvalues of diag(r) K, where r(u) = u s''(u) + 2 s'(u),
-    u = 1 - z, is the curvature of the hinge smoothed by a sigmoid s of slope ``eta``. Level 3 adds
-    -1/2 log gamma, gamma = sum_j rho_j/(lambda + rho_j) the effective number of parameters; it is
-    meant for the lambda that maximises level 2.
+    Parameters
+    ----------
+    level : {2, 3}, default 2
+        2: the evidence for lambda. 3: that for the model, meant for the lambda that maximises level
+        2.
+    eta : float, default 100.0
+        Slope of the sigmoid that smooths the hinge.
+    curvature : {"clipped", "literal"}, default "clipped"
+        The curvature r is negative beyond ``|u| = 2.4/eta``: "clipped" takes max(r, 0), "literal" r
+        as printed.
 
-    r is negative beyond |u| = 2.4/eta: ``curvature="clipped"`` takes max(r, 0), ``"literal"`` r as
-    printed. The literal value is -inf, with a status that says why, where a lambda + rho is not
-    positive and, as in KW section V, where all rho vanish; level 3 also where gamma is not
-    positive. There it jumps. The clipped level 2 is finite and continuous, and its gradient is that
-    between the kinks of max(r, 0). The offset is not in the determinant. A weight counts as copies
-    of its row. O(m^3), m the points with r > 0 (literal: all). Hinge. ``details``: gamma, E_W, and
-    Kwok's next C = 2 E_W/gamma.
+    Notes
+    -----
+    Level 2 is ::
+
+        -lambda E_W - sum_i w_i (1 - z_i)_+ - 1/2 sum_j log(1 + rho_j/lambda)
+
+    with E_W = beta'K beta/2 and rho the eigenvalues of diag(r) K, where r(u) = u s''(u) + 2 s'(u)
+    and u = 1 - z, is the curvature of the hinge smoothed by a sigmoid s of slope ``eta``. Level 3
+    adds -1/2 log gamma, with gamma = sum_j rho_j/(lambda + rho_j) the effective number of
+    parameters.
+
+    The clipped level 2 is finite and continuous, and its gradient is that between the kinks of
+    max(r, 0). The literal value is minus infinity, with a status that says why, where a lambda +
+    rho is not positive and, as in KW section V, where all rho vanish; level 3 also where gamma is
+    not positive. There it jumps.
+
+    The offset is not in the determinant. Loss: hinge. A weight counts as copies of its row. O(m^3),
+    m the points with r > 0 (literal: all). ``details`` has gamma ("effective_parameters"), E_W
+    ("weight_energy") and Kwok's next C = 2 E_W/gamma ("next_C").
+
+    References
+    ----------
+    Kwok 2000 (KW), eqs 11, 20.
     """
 
     level: int = 2

@@ -19,14 +19,26 @@ from svmselect.types import Array, IntArray, Sensitivity, Status
 class Laplace(Criterion):
     """The log evidence per point, ln Q / n, by an expansion around the trained machine.
 
-    n E = -1/2 beta'K beta - C sum_i w_i loss(z_i) + n ln kappa(C) - 1/2 ln det(I + L K), over the
-    free support vectors for the hinge, L = 2 pi [alpha (C - alpha)/C]^2, and over all support
-    vectors for the squared hinge, L = C exp(-a/(1 - z)). That exponential makes the value smooth
-    where a vector appears; but at large C, where 1 - z = alpha/C is far below ``a``, it switches
-    the whole determinant off, which ``status`` reports.
+    Parameters
+    ----------
+    a : float, default 0.1
+        Squared hinge: smooths the value where a support vector appears.
 
-    The offset is a Constant in the kernel. A weight counts as copies of its row; copies share their
-    alpha equally, which the hinge's dual leaves open. O(m^3), m such vectors. Hinge, squared hinge.
+    Notes
+    -----
+    ``n E = -1/2 beta'K beta - C sum_i w_i loss(z_i) + n ln kappa(C) - 1/2 ln det(I + L K)``, over
+    the free support vectors for the hinge, with L = 2 pi [alpha (C - alpha)/C]^2, and over all
+    support vectors for the squared hinge, with L = C exp(-a/(1 - z)). That exponential makes the
+    value smooth where a vector appears; but at large C, where 1 - z = alpha/C is far below ``a``,
+    it switches the whole determinant off, which ``status`` reports.
+
+    The offset is a ``Constant`` in the kernel (``fit_intercept=False``). Losses: hinge, squared
+    hinge. A weight counts as copies of its row; copies share their alpha equally, which the hinge's
+    dual leaves open. O(m^3), with m such vectors.
+
+    References
+    ----------
+    Gold & Sollich 2003, eqs 15-17; Sollich 2002.
     """
 
     a: float = 0.1
@@ -45,7 +57,6 @@ class Laplace(Criterion):
             raise ValueError(f"laplace: a must be a positive finite number, got {self.a!r}")
 
     def refusal(self, kernel: Kernel, loss: str, fit_intercept: bool) -> str | None:
-        """Explain where the offset has its place."""
         if fit_intercept and loss in ("hinge", "squared_hinge"):
             return (
                 "the offset is a Constant in the kernel here, because an unpenalised intercept has "

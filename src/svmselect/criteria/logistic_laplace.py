@@ -24,16 +24,35 @@ from svmselect.types import Array, Sensitivity
 
 @dataclass(frozen=True)
 class LogisticLaplace(Criterion):
-    """The log evidence of the data (total) under p(y|f) = 1/(1 + exp(-eta y f)), w ~ N(0, C I).
+    """The log evidence (total) of the logistic model behind a trained machine, by Laplace's method.
 
-    sum_i w_i log p(y_i|f_i) - beta'K beta/(2C) - 1/2 log det(I + C T^1/2 K T^1/2), with T the
-    curvatures of -log p. ``variant="printed"`` leaves the middle term out, as KK's display does. A
-    free intercept is left out of the determinant, as KK do. A weight counts as copies of its row.
-    ``nystrom=(m, p)`` replaces K in the determinant by m random landmarks and p components;
-    ``random_state`` draws them, an integer the same ones at every point of a search.
+    Parameters
+    ----------
+    eta : float, default 1.0
+        Slope of the model p(y|f) = 1/(1 + exp(-eta y f)).
+    variant : {"derived", "printed"}, default "derived"
+        "printed" leaves the middle term out, as KK's display does.
+    nystrom : tuple of int, optional
+        (m, p): replace K in the determinant by m random landmarks and p components.
+    random_state : int, Generator or None, default 0
+        Draws the landmarks; an integer draws the same ones at every point of a search.
 
-    The scale is prior C K, likelihood e^-loss: not comparable in C with ``laplace``, whose prior is
-    K and likelihood e^(-C loss). O(n^3), or O(m^2 n). Hinge, logistic.
+    Notes
+    -----
+    The value is ::
+
+        sum_i w_i log p(y_i|f_i) - beta'K beta/(2C) - 1/2 log det(I + C T^1/2 K T^1/2)
+
+    with prior w ~ N(0, C I) and T the curvatures of -log p. A free intercept is left out of the
+    determinant, as KK do. Since the scale is prior C K and likelihood e^-loss, it is not comparable
+    in C with ``laplace``, whose prior is K and likelihood e^(-C loss).
+
+    Losses: hinge, logistic. A weight counts as copies of its row. O(n^3), or O(m^2 n) with
+    landmarks.
+
+    References
+    ----------
+    Kobayashi & Komaki 2005 (KK), section 8.
     """
 
     eta: float = 1.0

@@ -15,12 +15,19 @@ from svmselect.types import Array, BoolArray, Sensitivity
 class RadiusMargin(Criterion):
     """Squared radius of the smallest ball around the data, over the squared margin, per point.
 
-    R^2/n sum_i alpha_i, both in the feature space of K + I/C, where sum(alpha) = |w|^2 is the
-    inverse squared margin. Both factors are optima of quadratic programs, so by the envelope
-    theorem the gradient needs no derivative of alpha, and is continuous. A weight k counts as k
-    copies, each with its own direction of length C^-1/2.
+    Notes
+    -----
+    ``R^2/n sum_i alpha_i``, both in the feature space of K + I/C, where sum(alpha) = ``|w|^2`` is
+    the inverse squared margin. Both factors are optima of quadratic programs, so by the envelope
+    theorem the gradient needs no derivative of alpha, and is continuous.
 
-    Squared hinge only: with the hinge sum(alpha) is not |w|^2 and R does not depend on C.
+    Loss: squared hinge only; with the hinge sum(alpha) is not ``|w|^2`` and R does not depend on C.
+    A weight k counts as k copies, each with its own direction of length C^-1/2. One more quadratic
+    program of size n.
+
+    References
+    ----------
+    Vapnik 1998; Chapelle et al. 2002; Gold & Sollich 2003, eq. 9.
     """
 
     name = "radius-margin"

@@ -19,11 +19,25 @@ _LEAST = 1e-290  # a decision below is zero: its reciprocal would overflow
 class SmoothedCV(Resampled):
     """The cross-validation error with a steep sigmoid in place of the step at zero.
 
-    1/n sum_i 1/(1 + exp(slope z_i)), z_i = y_i f(x_i) by the machine that did not see row i. The
-    default slope, 10 over the standard deviation of all held-out f, moves with the hyperparameters,
-    and the gradient takes that into account; with a number for ``slope`` it is held fixed. A weight
-    counts as copies of its row, all in one fold. Training is one machine a fold, the gradient one
-    solve on its free set.
+    Parameters
+    ----------
+    cv : int, splitter or iterable, default 5
+        The folds, as in ``cv-error``.
+    random_state : int or None, default 0
+        Seed of the stratified folds, as in ``cv-error``.
+    slope : float, optional
+        The sigmoid's slope. If None it is 10 over the standard deviation of all held-out f: it
+        moves with the hyperparameters, and the gradient takes that into account.
+
+    Notes
+    -----
+    The value is ``1/n sum_i 1/(1 + exp(slope z_i))``, with z_i = y_i f(x_i) by the machine that did
+    not see row i. Any loss. A weight counts as copies of its row, all in one fold. One machine a
+    fold; the gradient is one solve on its free set.
+
+    References
+    ----------
+    Keerthi, Sindhwani & Chapelle 2007; Glasmachers & Igel 2010, section 3.
     """
 
     slope: float | None = None

@@ -22,21 +22,40 @@ _VARIANTS = ("estimate", "bound")
 class Span(Criterion):
     """How many support vectors would be misclassified if left out, from one trained machine.
 
-    Estimate: 1/n sum_SV H(u_p), u_p = alpha_p S_p^2 - z_p (hinge), alpha_p S_p^2 - 1 (squared
-    hinge), S_p the distance of x_p from the span of the other free vectors. Exact wherever leaving
-    p out leaves the active sets as they are; u = 0 counts. ``smooth`` puts expit(c1 u - c2) in
-    place of H and eta/alpha into S (``spans.py``): then there is a gradient, and where a support
-    vector comes or goes the value jumps by expit(-c1 - c2)/n only, or not at all if
-    ``over="all"`` counts the other points with alpha = 0 too, as GS eq. 12 reads. (With an
-    intercept eta = 1 overestimates where few vectors are free: they must carry every removal.)
+    Parameters
+    ----------
+    smooth : bool, default True
+        Whether a sigmoid takes the place of the step H, so that the estimate has a gradient.
+    variant : {"estimate", "bound"}, default "estimate"
+        The span estimate, or the span bound (hinge only).
+    c1, c2 : float, default 5.0 and 0.0
+        The sigmoid is ``expit(c1 u - c2)``.
+    eta : float, default 1.0
+        Regularises S by eta/alpha where ``smooth``. With an intercept eta = 1 overestimates where
+        few vectors are free: they must carry every removal.
+    over : {"support", "all"}, default "support"
+        "all" counts the points with alpha = 0 too, as GS eq. 12 reads.
 
-    Bound (hinge): 1/n [number of SVs at their bound + sum_free alpha_p S_p^2], eta = 0. It has a
-    gradient, but jumps where the sets change.
+    Notes
+    -----
+    Estimate: ``1/n sum_SV H(u_p)`` with u_p = alpha_p S_p^2 - z_p (hinge) or alpha_p S_p^2 - 1
+    (squared hinge), and S_p the distance of x_p from the span of the other free vectors; u = 0
+    counts as an error. It is exact wherever leaving p out leaves the active sets as they are. Where
+    it is smooth and a support vector comes or goes, the value jumps by expit(-c1 - c2)/n only, or
+    not at all with ``over="all"``.
+
+    Bound (hinge): ``1/n [number of SVs at their bound + sum_free alpha_p S_p^2]``, with eta = 0. It
+    has a gradient, but jumps where the sets change.
 
     With an intercept a single free vector, or any where none is free, has an infinite span and
-    counts as one error. A free vector that other free ones can replace exactly has S = 0. Weight k:
-    one of k copies is left out; give repeated rows as weights, as how rows that are written out
-    share their alpha is arbitrary for the hinge. Cost: O(|F|^3 + |F|^2 |B|).
+    counts as one error. A free vector that other free ones can replace exactly has S = 0. Losses:
+    hinge, squared hinge. Of a row of weight k one of k copies is left out; give repeated rows as
+    weights, as how rows that are written out share their alpha is arbitrary for the hinge. O(m^3 +
+    m^2 b), with m free points and b at their bound.
+
+    References
+    ----------
+    Vapnik & Chapelle 2000; Chapelle et al. 2002; Gold & Sollich 2003 (GS), eq. 12.
     """
 
     variant: str = "estimate"

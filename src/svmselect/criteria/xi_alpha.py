@@ -16,12 +16,24 @@ _VARIANTS = ("joachims", "kk")
 class XiAlpha(Criterion):
     """The share of points that leaving out could turn into errors, by slack and alpha alone.
 
-    1/n #{i : rho alpha_i R^2 + xi_i >= 1}, R^2 = max_i K_ii: an upper bound of the leave-one-out
-    error at rho = 2 (at rho = 1 too without an intercept), provided that an intercept is determined
-    by a free vector: where none is free, leaving a point out may turn every one into an error, and
-    ``details`` says so. ``variant="kk"`` leaves xi out, as Kobayashi & Komaki print it: it is then
-    zero wherever 2 C R^2 < 1. The value moves in steps of 1/n, so there is no gradient. A weight k
-    counts as k copies with alpha/k each.
+    Parameters
+    ----------
+    variant : {"joachims", "kk"}, default "joachims"
+        "kk" leaves xi out, as Kobayashi & Komaki print it: it is then zero wherever 2 C R^2 < 1.
+    rho : float, default 2.0
+        The factor of alpha. The value is an upper bound of the leave-one-out error at rho = 2, and
+        without an intercept at rho = 1 too.
+
+    Notes
+    -----
+    ``1/n #{i : rho alpha_i R^2 + xi_i >= 1}``, R^2 = max_i K_ii. That it is an upper bound needs an
+    intercept, if there is one, that a free vector determines: where none is free, leaving a point
+    out may turn every one into an error, and ``details`` says so. The value moves in steps of 1/n,
+    so there is no gradient. Loss: hinge. A weight k counts as k copies with alpha/k each. O(n).
+
+    References
+    ----------
+    Joachims 2000; Kobayashi & Komaki 2005, section 8.
     """
 
     variant: str = "joachims"

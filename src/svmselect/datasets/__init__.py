@@ -10,6 +10,7 @@ pair of training and test rows: an original one while there are any, else a seed
 from svmselect.datasets.loading import Listed, available, catalogue, load
 from svmselect.datasets.partitions import partition
 from svmselect.datasets.record import DatasetMissing, Loaded, standardised
+from svmselect.datasets.toys import circles, five_gaussians, half_relevant, sines
 
 __all__ = [
     "DatasetMissing",
@@ -17,7 +18,11 @@ __all__ = [
     "Loaded",
     "available",
     "catalogue",
+    "circles",
+    "five_gaussians",
+    "half_relevant",
     "load",
     "partition",
+    "sines",
     "standardised",
 ]

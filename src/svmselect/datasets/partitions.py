@@ -11,10 +11,28 @@ from svmselect.types import IntArray
 def partition(
     data: Loaded, index: int, train_size: int, seed: int = 0
 ) -> tuple[IntArray, IntArray, bool]:
-    """Give the training rows, the test rows, and whether the split is an original one.
+    """Split a data set into training and test rows.
 
-    Partition ``index`` (from 0) is the source's own where it has that many of this training size;
-    beyond that, a random one determined by the name of the set, ``seed`` and ``index``.
+    Parameters
+    ----------
+    data : Loaded
+        The data set.
+    index : int
+        Which split, from 0: the source's own where it has that many of this training size, beyond
+        that a random one determined by the name of the set, ``seed`` and ``index``.
+    train_size : int
+        The number of training rows.
+    seed : int, default 0
+        Seed of the random ones.
+
+    Returns
+    -------
+    train : ndarray of int
+        The training rows.
+    test : ndarray of int
+        The test rows.
+    original : bool
+        Whether the split is the source's own.
     """
     if not 0 < train_size < data.n:
         raise ValueError(

@@ -17,9 +17,22 @@ class DatasetMissing(ValueError):  # noqa: N818 - what happened, as a name
 class Loaded:
     """One data set with two classes.
 
-    ``X`` is n x d, ``y`` is -1 or +1, ``names`` the d inputs. Where the source has partitions,
-    ``train`` and ``test`` are matrices of row numbers, one row a partition; else both are None.
-    ``source`` says where the numbers come from, ``generated`` whether they were drawn here.
+    Attributes
+    ----------
+    name : str
+        Its name.
+    X : ndarray of shape (n, d)
+        The inputs.
+    y : ndarray of shape (n,)
+        The labels, -1 and +1.
+    names : tuple of str
+        The names of the inputs.
+    source : str
+        Where the numbers come from.
+    train, test : ndarray of int or None
+        Row numbers, one row a partition, where the source has partitions; else None.
+    generated : bool
+        Whether the numbers were drawn here.
     """
 
     name: str
@@ -43,7 +56,7 @@ class Loaded:
 
     @property
     def partitions(self) -> int:
-        """The number of partitions the source has."""
+        """The number of partitions that the source has."""
         return 0 if self.train is None else int(self.train.shape[0])
 
 
@@ -64,7 +77,18 @@ def column_names(d: int) -> tuple[str, ...]:
 
 
 def standardised(X: Array) -> Array:
-    """Zero mean and unit variance in every column over all rows; a constant column becomes zero."""
+    """Scale every column to zero mean and unit variance over all rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        The inputs.
+
+    Returns
+    -------
+    ndarray of shape (n, d)
+        The scaled inputs; a constant column becomes zero.
+    """
     centred = X - X.mean(axis=0)
     spread = centred.std(axis=0)
     return np.asarray(centred / np.where(spread > 1e-12 * np.abs(X).max(axis=0), spread, 1.0))

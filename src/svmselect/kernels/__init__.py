@@ -19,15 +19,21 @@ from .linear import Linear
 from .matern import Matern
 from .polynomial import Polynomial
 from .rbf import RBF
+from .stationary import LengthScale, Stationary
+from .tiles import Block
 
 __all__ = [
     "RBF",
+    "Block",
     "Constant",
     "Kernel",
+    "Leaf",
+    "LengthScale",
     "Linear",
     "Matern",
     "Polynomial",
     "Product",
+    "Stationary",
     "Sum",
     "as_kernel",
     "available",
@@ -48,7 +54,13 @@ def _found() -> tuple[type[Leaf], ...]:
 
 
 def available() -> dict[str, type[Leaf]]:
-    """Elementary kernels by name, found by listing this folder."""
+    """List the elementary kernels by name, found by listing this folder.
+
+    Returns
+    -------
+    dict
+        Names, in lower case, to classes.
+    """
     return {cls.__name__.lower(): cls for cls in _found()}
 
 

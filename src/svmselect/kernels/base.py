@@ -23,9 +23,24 @@ from .tiles import Array, Block, Tiled, assemble, tiles
 class Kernel(ABC):
     """An immutable positive definite function k(x, z) with positive parameters.
 
+    Kernels add and multiply, and a number in such an expression becomes a ``Constant``.
+
+    Notes
+    -----
     ``theta`` is the vector of the logarithms of the parameters, in the order in which the
-    expression is written; ``names`` names them. Kernels add and multiply, and a number in such
-    an expression becomes a ``Constant``.
+    expression is written, and ``names`` names its entries. The class variable ``stationary`` says
+    whether k depends on x - z only, ``needs_scaling`` whether the inputs should be standardised
+    first.
+
+    Examples
+    --------
+    >>> from svmselect.kernels import RBF
+    >>> kernel = 2.0 * RBF(length_scale=[1.0, 3.0]) + 0.1
+    >>> kernel.names
+    ('constant.value', 'rbf.length_scale[0]', 'rbf.length_scale[1]', 'constant_2.value')
+    >>> kernel([[0.0, 0.0], [1.0, 1.0]]).round(3)
+    array([[2.1  , 1.248],
+           [1.248, 2.1  ]])
     """
 
     __array_ufunc__ = None  # so that numpy scalars leave `2.0 * kernel` to us
@@ -37,39 +52,74 @@ class Kernel(ABC):
 
     @abstractmethod
     def leaves(self) -> Iterator[Kernel]:
-        """Yield the elementary kernels of the expression, left to right."""
+        """Iterate over the elementary kernels of the expression, left to right.
+
+        Yields
+        ------
+        Kernel
+            An elementary kernel.
+        """
 
     @property
     @abstractmethod
     def theta(self) -> Array:
-        """Logarithms of the parameters."""
+        """Logarithms of the parameters, in the order of ``names``."""
 
     @property
     @abstractmethod
     def bounds(self) -> Array:
-        """Default box for a search, (p, 2), in the coordinates of ``theta``."""
+        """Default search box, of shape (p, 2), in the coordinates of ``theta``."""
 
     @property
     @abstractmethod
     def names(self) -> tuple[str, ...]:
-        """One unique name for each entry of ``theta``."""
+        """A unique name for each entry of ``theta``, such as "rbf.length_scale[0]"."""
 
     @abstractmethod
     def at(self, theta: ArrayLike) -> Kernel:
-        """Give the same expression with other parameters; ``k.at(k.theta) == k`` exactly."""
+        """Make the same expression with other parameters.
+
+        Parameters
+        ----------
+        theta : array-like of shape (p,)
+            Logarithms of the parameters.
+
+        Returns
+        -------
+        Kernel
+            The new kernel; ``k.at(k.theta) == k`` exactly.
+        """
 
     @abstractmethod
     def block(self, X: Array, Z: Array | None) -> Block:
-        """Bind to checked rows (``Z`` None: the same rows twice)."""
+        """Bind the kernel to rows that have been checked.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            The rows.
+        Z : ndarray of shape (m, d) or None
+            The columns' rows; None stands for ``X`` again.
+
+        Returns
+        -------
+        Block
+            What fills and differentiates the Gram matrix, one tile at a time.
+        """
 
     @abstractmethod
     def _diag(self, X: Array) -> Array: ...
 
     def additive_constant(self) -> float:
-        """Sum of the ``Constant`` terms that the expression adds (0.0 if none).
+        """Sum the ``Constant`` terms that the expression adds.
 
         With an unpenalised intercept such a term does not change the machine, only k(x, x). The
         constant inside a ``Polynomial`` is not counted: it is part of that kernel's form.
+
+        Returns
+        -------
+        float
+            The sum, 0.0 if there are none.
         """
         return 0.0
 
@@ -81,9 +131,21 @@ class Kernel(ABC):
     def __call__(
         self, X: ArrayLike, Z: ArrayLike | None = None, *, out: Array | None = None
     ) -> Array:
-        """Gram matrix k(x_i, z_j), exactly symmetric if ``Z`` is None; O(n m d).
+        """Compute the Gram matrix k(x_i, z_j).
 
-        ``out``, an (n, m) float64 array, receives the result if given.
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows.
+        Z : array-like of shape (m, d), optional
+            The columns' rows; ``X`` again if None, and the matrix is then exactly symmetric.
+        out : ndarray of shape (n, m), optional
+            A float64 array that receives the result.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            The matrix. O(n m d).
         """
         A, B = _rows(X, Z)
         n, m = len(A), len(A if B is None else B)
@@ -95,7 +157,18 @@ class Kernel(ABC):
         return K
 
     def diag(self, X: ArrayLike) -> Array:
-        """Vector of k(x_i, x_i); O(n d)."""
+        """Compute the diagonal k(x_i, x_i) of the Gram matrix.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The diagonal. O(n d).
+        """
         return self._diag(_rows(X, None)[0])
 
     def pullback(
@@ -105,11 +178,28 @@ class Kernel(ABC):
         Z: ArrayLike | None = None,
         K: ArrayLike | None = None,
     ) -> Array:
-        """Vector of sum_ij G_ij dK_ij/dtheta, for K = k(X, Z); O(n m d) time, O(n d) memory.
+        """Compute ``sum_ij G_ij dK_ij/dtheta`` for each parameter, where K = k(X, Z).
 
-        ``G`` is (n, m) and need not be symmetric; an object with ``tile(rows, cols)`` stands for
-        one that is never made as a whole. ``K`` may hold the matrix k(X, Z) if it is known already;
-        it spares the exponentials.
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows.
+        G : array-like of shape (n, m), or an object with ``tile(rows, cols)``
+            What multiplies the derivatives; it need not be symmetric. An object with ``tile``
+            stands for a matrix that is never made as a whole.
+        Z : array-like of shape (m, d), optional
+            The columns' rows; ``X`` again if None.
+        K : array-like of shape (n, m), optional
+            The matrix k(X, Z) if it is known already, which spares computing exponentials.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            One number for each entry of ``theta``.
+
+        Notes
+        -----
+        O(n m d) time and O(n d) memory: no array of shape (n, m, p) is made.
         """
         A, B = _rows(X, Z)
         n, m = len(A), len(A if B is None else B)
@@ -127,11 +217,41 @@ class Kernel(ABC):
         return total
 
     def gram(self, X: Array, memo: Memo) -> Array:
-        """``self(X)`` for checked rows; ``memo`` is of these rows and kept between kernels."""
+        """Compute k(X, X) for rows that have been checked.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            The rows.
+        memo : dict
+            What these rows keep from one kernel to the next, such as squared distances; it is
+            filled here.
+
+        Returns
+        -------
+        ndarray of shape (n, n)
+            The matrix.
+        """
         return self(X)
 
     def tangents(self, X: Array, K: Array, memo: Memo) -> list[Tangent]:
-        """How K = k(X, X) moves with theta, in its order; see ``tangents.py``."""
+        """Return the derivatives of K = k(X, X) as operators on vectors, for Gauss-Newton methods.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            The rows.
+        K : ndarray of shape (n, n)
+            The matrix k(X, X).
+        memo : dict
+            As in ``gram``.
+
+        Returns
+        -------
+        list of Tangent
+            They stand for the entries of ``theta``, in its order; one may stand for several
+            entries.
+        """
         return [RowByRow(self.block(X, X.copy()), len(X))]
 
     def __add__(self, other: Kernel | float) -> Kernel:
@@ -169,10 +289,12 @@ class Composite(Kernel):
 
     @property
     def stationary(self) -> bool:  # type: ignore[override]
+        """Whether every part depends on x - z only."""
         return all(part.stationary for part in self.parts)
 
     @property
     def needs_scaling(self) -> bool:  # type: ignore[override]
+        """Whether some part asks for standardised inputs."""
         return any(part.needs_scaling for part in self.parts)
 
     def leaves(self) -> Iterator[Kernel]:
@@ -210,7 +332,13 @@ class Composite(Kernel):
 
 
 class Sum(Composite):
-    """k = k_1 + k_2 + ..."""
+    """The sum of kernels, k = k_1 + k_2 + ...; written with ``+``.
+
+    Parameters
+    ----------
+    parts : tuple of Kernel
+        The terms, in the order in which they are written.
+    """
 
     def block(self, X: Array, Z: Array | None) -> Block:
         return SumBlock(*self._bind(X, Z))
@@ -230,7 +358,13 @@ class Sum(Composite):
 
 
 class Product(Composite):
-    """k = k_1 * k_2 * ..."""
+    """The product of kernels, k = k_1 * k_2 * ...; written with ``*``.
+
+    Parameters
+    ----------
+    parts : tuple of Kernel
+        The factors, in the order in which they are written.
+    """
 
     def block(self, X: Array, Z: Array | None) -> Block:
         return ProductBlock(*self._bind(X, Z))

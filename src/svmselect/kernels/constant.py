@@ -14,10 +14,20 @@ from .tiles import Array, Block
 
 @dataclass(frozen=True, repr=False)
 class Constant(Leaf):
-    """Constant kernel, k(x, z) = value.
+    """Constant kernel, ``k(x, z) = value``.
 
     As a factor it is the variance of the latent function; as a term it is the prior variance of
     a penalised offset.
+
+    Parameters
+    ----------
+    value : float, default 1.0
+        The constant.
+
+    Examples
+    --------
+    >>> from svmselect.kernels import RBF, Constant
+    >>> kernel = Constant(2.0) * RBF() + Constant(0.1)  # the same as 2.0 * RBF() + 0.1
     """
 
     value: float = 1.0

@@ -19,7 +19,19 @@ _SKLEARN = "sklearn.gaussian_process.kernels"
 
 
 def as_kernel(value: Any) -> Kernel:
-    """Give a kernel for a kernel, a number, a name such as "rbf", or a scikit-learn kernel."""
+    """Convert a number, a name or a scikit-learn kernel to a kernel.
+
+    Parameters
+    ----------
+    value : Kernel, float, str or scikit-learn kernel
+        A kernel, which is returned as it is; a number, which becomes a ``Constant``; a name such as
+        "rbf"; or a kernel of ``sklearn.gaussian_process.kernels``.
+
+    Returns
+    -------
+    Kernel
+        The kernel.
+    """
     if isinstance(value, Kernel):
         return value
     if isinstance(value, str):
@@ -35,10 +47,22 @@ def as_kernel(value: Any) -> Kernel:
 
 
 def from_sklearn(kernel: Any) -> Kernel:
-    """Convert a kernel of ``sklearn.gaussian_process.kernels``, with the same values.
+    """Convert a kernel of ``sklearn.gaussian_process.kernels`` to one with the same values.
 
+    Parameters
+    ----------
+    kernel : sklearn.gaussian_process.kernels.Kernel
+        The kernel. Its bounds, and which parameters are marked "fixed", are not carried over.
+
+    Returns
+    -------
+    Kernel
+        The kernel.
+
+    Notes
+    -----
     ``DotProduct(s)`` becomes ``Linear() + Constant(s^2)``, and a whole power of it a
-    ``Polynomial``. Bounds, and parameters marked "fixed", are not carried over.
+    ``Polynomial``.
     """
     kind = type(kernel).__name__
     if not _from_sklearn_module(kernel) or kind not in _CONVERTERS:

@@ -12,18 +12,39 @@ from .tiles import Array, Block
 
 
 class InnerProduct(Leaf):
-    """k(x, z) = f(x.z); a subclass gives f and its derivatives on a tile of inner products."""
+    """Base class of kernels of the inner product, k(x, z) = f(x.z)."""
 
     stationary = False
     needs_scaling = True
 
     @abstractmethod
     def profile(self, t: Array) -> None:
-        """Replace t = x.z by f(t)."""
+        """Replace t = x.z by f(t).
+
+        Parameters
+        ----------
+        t : ndarray
+            A tile of inner products, changed in place.
+        """
 
     @abstractmethod
     def pull(self, t: Array, G: Array, K: Array | None) -> Array:
-        """Sum of G * df(t)/dtheta, for each parameter; ``K`` is f(t) if known, ``t`` is spent."""
+        """Compute the sum of ``G * df(t)/dtheta`` for each parameter.
+
+        Parameters
+        ----------
+        t : ndarray
+            A tile of inner products, which may be overwritten.
+        G : ndarray
+            What multiplies the derivatives.
+        K : ndarray or None
+            The values f(t), if they are known.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            One number for each parameter.
+        """
 
     def _diag(self, X: Array) -> Array:
         t: Array = np.einsum("ij,ij->i", X, X)
@@ -35,7 +56,20 @@ class InnerProduct(Leaf):
 
     @abstractmethod
     def derivatives(self, t: Array, K: Array) -> list[Array]:
-        """df(t)/dtheta as matrices, a parameter each; ``t`` is spent."""
+        """Compute df(t)/dtheta, a matrix for each parameter.
+
+        Parameters
+        ----------
+        t : ndarray
+            Inner products, which may be overwritten.
+        K : ndarray
+            The values f(t).
+
+        Returns
+        -------
+        list of ndarray
+            One matrix for each parameter.
+        """
 
     def tangents(self, X: Array, K: Array, memo: Memo) -> list[Tangent]:
         return [Shared(matrix) for matrix in self.derivatives(X @ X.T, K)]

@@ -14,10 +14,13 @@ from .tiles import Array
 
 
 class Leaf(Kernel):
-    """A kernel with parameters of its own; subclasses are frozen dataclasses.
+    """Base class of elementary kernels; subclasses are frozen dataclasses.
 
-    ``box`` maps each positive parameter to its default search interval, in natural units. A
-    parameter named in ``per_input`` may also be a vector, one entry for each column.
+    Notes
+    -----
+    The class variable ``box`` maps each positive parameter to its default search interval, in
+    natural units. A parameter named in ``per_input`` may also be a vector, with one entry for each
+    column.
     """
 
     box: ClassVar[dict[str, tuple[float, float]]]

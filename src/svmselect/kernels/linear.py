@@ -13,8 +13,15 @@ from .tiles import Array
 
 @dataclass(frozen=True, repr=False)
 class Linear(InnerProduct):
-    """Linear kernel, k(x, z) = scale x.z; ``scale`` is the prior variance of each weight.
+    """Linear kernel, ``k(x, z) = scale x.z``.
 
+    Parameters
+    ----------
+    scale : float, default 1.0
+        The prior variance of each weight.
+
+    Notes
+    -----
     It has no constant: add ``Constant`` for a penalised offset.
     """
 

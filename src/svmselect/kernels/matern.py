@@ -14,12 +14,20 @@ from .tiles import Array
 class Matern(Stationary):
     """Matern kernel of order nu = 1/2, 3/2 or 5/2.
 
-    With r^2 = sum_a (x_a - z_a)^2 / l_a^2 and t = sqrt(2 nu) r,
+    Parameters
+    ----------
+    length_scale : float or sequence of float, default 1.0
+        One length scale for all inputs, or one for each.
+    nu : {0.5, 1.5, 2.5}, default 1.5
+        The order; a search leaves it as it is.
+
+    Notes
+    -----
+    With ``r^2 = sum_a (x_a - z_a)^2 / l_a^2`` and ``t = sqrt(2 nu) r``::
 
         nu = 1/2: exp(-t),   3/2: (1 + t) exp(-t),   5/2: (1 + t + t^2/3) exp(-t).
 
-    Its functions are rougher than the Gaussian kernel's, the limit of large nu. One length
-    scale for all inputs, or a vector with one for each; ``nu`` is not searched.
+    Its functions are rougher than those of the Gaussian kernel, which is the limit of large nu.
     """
 
     length_scale: LengthScale = 1.0

@@ -19,7 +19,22 @@ from svmselect.types import Array, IntArray
 
 
 def choose_landmarks(candidates: IntArray, m: int, random_state: Seed = 0) -> IntArray:
-    """Draw m of the candidate rows without replacement, in ascending order."""
+    """Draw m of the candidate rows without replacement, in ascending order.
+
+    Parameters
+    ----------
+    candidates : ndarray of int
+        The rows to choose from.
+    m : int
+        How many.
+    random_state : int, Generator or None, default 0
+        Seed.
+
+    Returns
+    -------
+    ndarray of int
+        The rows.
+    """
     if not 1 <= m <= len(candidates):
         raise ValueError(
             f"nystrom asks for {m} landmarks, but there are {len(candidates)} rows of positive "
@@ -33,12 +48,31 @@ def choose_landmarks(candidates: IntArray, m: int, random_state: Seed = 0) -> In
 
 @dataclass(frozen=True, eq=False)
 class Nystrom:
-    """G (``factor``, n x p) for given columns of a Gram matrix, and the way back from it.
+    """A low-rank factor G of a Gram matrix, given some of its columns, and the way back from it.
 
-    ``columns`` is Q, n x m, ``landmarks`` the m rows of it that are A; ``values`` and ``vectors``
-    are the spectrum of A, largest first. Components whose eigenvalue is round-off (below m eps of
-    the largest; ``rank`` of them are not) are left out, so p may come out smaller than asked for.
-    O(m^2 n).
+    Attributes
+    ----------
+    columns : ndarray of shape (n, m)
+        Q, the columns of K at the landmarks.
+    landmarks : ndarray of int
+        The m landmark rows.
+    values : ndarray of shape (m,)
+        Eigenvalues of A, the landmark rows of Q, largest first.
+    vectors : ndarray of shape (m, m)
+        Its eigenvectors.
+    factor : ndarray of shape (n, p)
+        G, such that K is about G G'.
+    rank : int
+        How many eigenvalues are more than round-off, m eps of the largest.
+
+    Notes
+    -----
+    ``K ~ Q (A)_p^+ Q' = G G'`` with G = Q U_p diag(v_p)^-1/2; exact when m = p = n. Components
+    whose eigenvalue is round-off are left out, so p may come out smaller than asked for. O(m^2 n).
+
+    References
+    ----------
+    Williams & Seeger 2001; Kobayashi & Komaki 2005, section 7.
     """
 
     columns: Array
@@ -50,7 +84,22 @@ class Nystrom:
 
     @classmethod
     def of(cls, columns: Array, landmarks: IntArray, components: int) -> Nystrom:
-        """Factor K ~ G G' given its columns at the landmarks."""
+        """Factor a Gram matrix given its columns at the landmarks.
+
+        Parameters
+        ----------
+        columns : ndarray of shape (n, m)
+            The columns.
+        landmarks : ndarray of int
+            The landmark rows.
+        components : int
+            How many components to keep.
+
+        Returns
+        -------
+        Nystrom
+            The factor.
+        """
         m = len(landmarks)
         if not 1 <= components <= m:
             raise ValueError(
@@ -76,21 +125,44 @@ class Nystrom:
 
     @property
     def differentiable(self) -> bool:
-        """Whether the p leading components are told apart from the rest, so that G G' is smooth."""
+        """Whether the p leading eigenvalues are apart from the rest, so that G G' is smooth."""
         p, v = self.components, self.values
         return p == self.rank or bool(v[p - 1] - v[p] > 1e-8 * v[p - 1])
 
     def features(self, columns: Array) -> Array:
-        """Give rows of G for new points, from their kernel values with the landmarks."""
+        """Compute rows of G for new points.
+
+        Parameters
+        ----------
+        columns : ndarray of shape (k, m)
+            The new points' kernel values with the landmarks.
+
+        Returns
+        -------
+        ndarray of shape (k, p)
+            Their features.
+        """
         p = self.components
         return np.asarray(columns @ (self.vectors[:, :p] / np.sqrt(self.values[:p])))
 
     def pullback(self, on_factor: Array) -> Array:
-        """Turn d phi/dG into d phi/dQ (n x m), for a number phi that depends on G G' only.
+        """Turn derivatives with respect to G into derivatives with respect to Q.
 
-        The landmark rows of the result hold what flows through A as well. With d phi/dG = 2 Psi G,
-        dK = dQ Z Q' + Q Z dQ' + Q dZ Q', Z = (A)_p^+, and dZ by the divided differences of the
-        function that is 1/v on the p components kept and 0 on the others. O(m^2 n).
+        Parameters
+        ----------
+        on_factor : ndarray of shape (n, p)
+            The derivatives of a number that depends on G G' only.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            The derivatives with respect to Q. The landmark rows hold what flows through A as well.
+
+        Notes
+        -----
+        With ``dphi/dG = 2 Psi G``, ``dK = dQ Z Q' + Q Z dQ' + Q dZ Q'``, Z = (A)_p^+, and dZ by the
+        divided differences of the function that is 1/v on the p components kept and 0 on the
+        others. O(m^2 n).
         """
         p, v, U = self.components, self.values, self.vectors
         root = np.sqrt(v[:p])

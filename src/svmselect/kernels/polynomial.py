@@ -14,8 +14,19 @@ from .tiles import Array
 
 @dataclass(frozen=True, repr=False)
 class Polynomial(InnerProduct):
-    """Polynomial kernel, k(x, z) = (scale x.z + coef0)^degree; ``degree`` is not searched.
+    """Polynomial kernel, ``k(x, z) = (scale x.z + coef0)^degree``.
 
+    Parameters
+    ----------
+    degree : int, default 3
+        The degree; a search leaves it as it is.
+    scale : float, default 1.0
+        The factor of the inner product.
+    coef0 : float, default 1.0
+        The constant inside the power.
+
+    Notes
+    -----
     A homogeneous polynomial (no ``coef0``) is a product of ``Linear`` kernels.
     """
 

@@ -12,10 +12,22 @@ from .tiles import Array, Distances
 
 @dataclass(frozen=True, repr=False)
 class RBF(Stationary):
-    """Gaussian kernel, k(x, z) = exp(-sum_a (x_a - z_a)^2 / (2 l_a^2)).
+    """Gaussian kernel, ``k(x, z) = exp(-sum_a (x_a - z_a)^2 / (2 l_a^2))``.
 
-    One length scale for all inputs, or a vector with one for each (automatic relevance
-    determination). In terms of ``gamma`` as others write it, gamma_a = 1 / (2 l_a^2).
+    Parameters
+    ----------
+    length_scale : float or sequence of float, default 1.0
+        One length scale for all inputs, or one for each (automatic relevance determination).
+
+    Notes
+    -----
+    In terms of the ``gamma`` of scikit-learn and LIBSVM, ``gamma = 1 / (2 length_scale^2)``.
+
+    Examples
+    --------
+    >>> from svmselect.kernels import RBF
+    >>> RBF(length_scale=2.0)([[0.0]], [[2.0]]).round(4)  # exp(-1/2)
+    array([[0.6065]])
     """
 
     length_scale: LengthScale = 1.0

@@ -16,11 +16,18 @@ LengthScale: TypeAlias = float | Sequence[float]
 
 
 class Stationary(Leaf):
-    """k(x, z) = f(s), s = sum_a (x_a - z_a)^2 / l_a^2; one length scale, or one for each input.
+    """Base class of kernels of a scaled distance, k(x, z) = f(s).
 
-    A subclass gives f and its slope, both in place on a tile of s. Since
-    dk/dlog l_a = -2 f'(s) (x_a - z_a)^2 / l_a^2, the sum over pairs against any weights is two
-    matrix products for all inputs together.
+    Attributes
+    ----------
+    length_scale : float or sequence of float
+        One length scale for all inputs, or one for each.
+
+    Notes
+    -----
+    ``s = sum_a (x_a - z_a)^2 / l_a^2``. A subclass writes ``profile``, which is f, and ``slope``,
+    both in place on a tile of s. Since ``dk/dlog l_a = -2 f'(s) (x_a - z_a)^2 / l_a^2``, the
+    derivatives with respect to all length scales together are two matrix products.
     """
 
     stationary = True
@@ -32,11 +39,26 @@ class Stationary(Leaf):
 
     @abstractmethod
     def profile(self, s: Array) -> None:
-        """Replace s by f(s)."""
+        """Replace s by f(s).
+
+        Parameters
+        ----------
+        s : ndarray
+            A tile of scaled squared distances, changed in place.
+        """
 
     @abstractmethod
     def slope(self, s: Array, K: Array | None) -> None:
-        """Replace s by -2 f'(s); ``K`` is f(s) if known. Any finite value does where s = 0."""
+        """Replace s by -2 f'(s).
+
+        Parameters
+        ----------
+        s : ndarray
+            A tile of scaled squared distances, changed in place. Any finite value will do where s =
+            0.
+        K : ndarray or None
+            The values f(s), if they are known.
+        """
 
     def _diag(self, X: Array) -> Array:
         return np.ones(len(X))
@@ -67,7 +89,22 @@ class Stationary(Leaf):
         return [PerInput(self.slopes(None, K, distances), distances.A)]
 
     def slopes(self, s: Array | None, K: Array, distances: Distances | None = None) -> Array:
-        """-2 f'(s) of all pairs of rows; ``distances`` make s where it is not at hand."""
+        """Compute -2 f'(s) of all pairs of rows.
+
+        Parameters
+        ----------
+        s : ndarray of shape (n, n) or None
+            The scaled squared distances, if they are at hand.
+        K : ndarray of shape (n, n)
+            The values f(s).
+        distances : Distances, optional
+            What makes s where it is not at hand.
+
+        Returns
+        -------
+        ndarray of shape (n, n)
+            The matrix.
+        """
         if s is None:
             assert distances is not None
             s = np.empty_like(K)

@@ -33,11 +33,34 @@ class Block(ABC):
 
     @abstractmethod
     def fill(self, rows: slice, cols: slice, out: Array) -> None:
-        """Write k(x_i, z_j) for the tile into ``out``."""
+        """Write k(x_i, z_j) for one tile.
+
+        Parameters
+        ----------
+        rows, cols : slice
+            The rows and columns of the tile.
+        out : ndarray
+            The array that receives the values.
+        """
 
     @abstractmethod
     def pull(self, rows: slice, cols: slice, G: Array, K: Array | None) -> Array:
-        """Give sum_ij G_ij dK_ij/dtheta over the tile; ``K`` is the tile's values if known."""
+        """Compute ``sum_ij G_ij dK_ij/dtheta`` over one tile.
+
+        Parameters
+        ----------
+        rows, cols : slice
+            The rows and columns of the tile.
+        G : ndarray
+            What multiplies the derivatives.
+        K : ndarray or None
+            The kernel's values on the tile, if they are known.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            One number for each entry of ``theta``.
+        """
 
 
 @runtime_checkable

@@ -25,11 +25,30 @@ from svmselect.types import Array, IntArray, Sensitivity
 
 @dataclass(frozen=True, eq=False)
 class ActiveSystem:
-    """The bordered system of the free set of one solution, factored once: O(|F|^3).
+    """The linear system of a solution's free points, factored once.
 
-    ``free`` are the solution's free points less those whose columns depend on the others'. With an
-    intercept and no free point the intercept is the middle of the interval between
-    ``solution.ends``, and ``pullback`` differentiates that.
+    Make one with ``ActiveSystem.of``.
+
+    Attributes
+    ----------
+    K : ndarray of shape (n, n)
+        The Gram matrix.
+    solution : Solution
+        The trained machine.
+    free : ndarray of int
+        The solution's free points, less those whose columns of K depend on the others'.
+    ridge : ndarray
+        The diagonal D that the loss adds to K on the free points.
+    matrix : Bordered
+        The factored matrix M.
+
+    Notes
+    -----
+    ``M = [[K_FF + D, 1], [1', 0]]`` with F the free points; without an intercept the border is
+    absent. D is 0 for the hinge, 1/(C w) for the squared hinge and 1/(C w p (1 - p)) for the
+    logistic loss. With an intercept and no free point the intercept is the middle of the interval
+    between ``solution.ends``, and ``pullback`` differentiates that. Factoring costs O(m^3), with m
+    free points.
     """
 
     K: Array
@@ -40,7 +59,20 @@ class ActiveSystem:
 
     @classmethod
     def of(cls, K: Array, solution: Solution) -> ActiveSystem:
-        """Factor the system of a solution for the Gram matrix K."""
+        """Factor the system of a solution.
+
+        Parameters
+        ----------
+        K : ndarray of shape (n, n)
+            The Gram matrix the machine was trained with.
+        solution : Solution
+            The trained machine.
+
+        Returns
+        -------
+        ActiveSystem
+            The factored system. O(m^3), with m free points.
+        """
         s = solution
         free = np.setdiff1d(s.free, s.dependent) if len(s.dependent) else s.free
         ridge = get_loss(s.loss).ridge(s.C * s.weights[free], s.alpha[free])
@@ -55,23 +87,47 @@ class ActiveSystem:
         return cls(K, s, free, ridge, matrix)
 
     def solve(self, rhs: Array, total: float | Array = 0.0) -> tuple[Array, Array]:
-        """M^-1 (rhs, total): the part on the free set and the part on the border.
+        """Solve M x = (rhs, total).
 
-        ``rhs`` is a vector over ``free`` or a matrix of such columns.
+        Parameters
+        ----------
+        rhs : ndarray of shape (m,) or (m, k)
+            The right-hand side on the free points: a vector, or a matrix of such columns.
+        total : float or ndarray, default 0.0
+            The right-hand side on the border.
+
+        Returns
+        -------
+        free : ndarray
+            The solution on the free points.
+        border : ndarray
+            The solution on the border.
         """
         return self.matrix.solve(rhs, total)
 
     @cached_property
     def inverse(self) -> Array:
-        """The block of M^-1 on the free set. O(|F|^3)."""
+        """The block of M^-1 on the free points. O(m^3)."""
         return self.matrix.inverse()
 
     def inverse_diagonal(self) -> Array:
-        """diag(M^-1) on the free set: its reciprocals are the squared spans."""
+        """Return the diagonal of M^-1 on the free points.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            The diagonal; its reciprocals are the squared spans.
+        """
         return self.inverse.diagonal().copy()
 
     def logdet(self) -> float:
-        """log |det M| (of K_FF + D alone without an intercept)."""
+        """Return ``log |det M|``, or ``log det(K_FF + D)`` without an intercept.
+
+        Returns
+        -------
+        float
+            The logarithm of the absolute value of the determinant.
+        """
         return self.matrix.logdet()
 
     def pullback(
@@ -83,11 +139,30 @@ class ActiveSystem:
         log_C: float = 0.0,
         gram: Array | None = None,
     ) -> Sensitivity:
-        """Turn partial derivatives of a number into total ones, through the trained machine.
+        """Turn a number's partial derivatives into total ones, through the trained machine.
 
-        The number is phi(decision, beta, intercept, log C, K) and the arguments are its partials;
-        that ``decision = K beta + intercept`` moves with K, beta and b is taken care of here. One
-        solve, O(|F|^2), and O(n |F|) for the products.
+        Parameters
+        ----------
+        decision : ndarray of shape (n,), optional
+            Partial derivatives with respect to the decision values. That ``decision = K beta +
+            intercept`` moves with K, beta and the intercept is taken care of here.
+        beta : ndarray of shape (n,), optional
+            Partial derivatives with respect to beta.
+        intercept : float, default 0.0
+            Partial derivative with respect to the intercept.
+        log_C : float, default 0.0
+            Partial derivative with respect to log C.
+        gram : ndarray of shape (n, n), optional
+            Partial derivatives with respect to K.
+
+        Returns
+        -------
+        Sensitivity
+            Total derivatives with respect to K and log C.
+
+        Notes
+        -----
+        One solve, O(m^2), and O(n m) for the products, with m free points.
         """
         s, K, n = self.solution, self.K, len(self.K)
         on_decision = np.zeros(n) if decision is None else decision

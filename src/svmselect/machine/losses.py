@@ -18,34 +18,118 @@ INFINITY = 1e300  # an unbounded side of the box, as the compiled code knows it
 
 
 class Loss(Protocol):
-    """What the machines and criteria ask of a loss."""
+    """What the machines and the criteria ask of a loss.
+
+    Notes
+    -----
+    ``z = y f`` is the margin. With weights w the objective is
+    ``1/2 beta'K beta + C sum_i w_i loss(z_i)``, and at the optimum ``alpha_i = -C w_i loss'(z_i)``.
+    """
 
     @property
     def name(self) -> str:
-        """The word users type."""
+        """The name by which users ask for it."""
 
     def value(self, z: Array) -> Array:
-        """loss(z)."""
+        """Compute loss(z).
+
+        Parameters
+        ----------
+        z : ndarray
+            Margins y f.
+
+        Returns
+        -------
+        ndarray
+            The losses.
+        """
 
     def slope(self, z: Array) -> Array:
-        """-loss'(z), so that alpha = C w slope(z)."""
+        """Compute -loss'(z), so that alpha = C w slope(z).
+
+        Parameters
+        ----------
+        z : ndarray
+            Margins y f.
+
+        Returns
+        -------
+        ndarray
+            The negative derivatives.
+        """
 
     def curvature(self, z: Array) -> Array:
-        """loss''(z), zero where there is none."""
+        """Compute loss''(z), zero where there is none.
+
+        Parameters
+        ----------
+        z : ndarray
+            Margins y f.
+
+        Returns
+        -------
+        ndarray
+            The second derivatives.
+        """
 
     def bound(self, C: Array) -> Array:
-        """The largest alpha, given C w."""
+        """Return the largest alpha allowed.
+
+        Parameters
+        ----------
+        C : ndarray
+            C times the weight of each point.
+
+        Returns
+        -------
+        ndarray
+            The upper bound of each alpha.
+        """
 
     def ridge(self, C: Array, alpha: Array) -> Array:
-        """The diagonal D that the loss adds to K on the free set, given C w."""
+        """Return the diagonal D that the loss adds to K on the free points.
+
+        Parameters
+        ----------
+        C : ndarray
+            C times the weight of each point.
+        alpha : ndarray
+            The dual variables.
+
+        Returns
+        -------
+        ndarray
+            The diagonal.
+        """
 
     def gap(self, z: Array, alpha: Array, C: Array) -> Array:
-        """Each point's share of the duality gap: C loss(z) + conjugate + alpha z, >= 0."""
+        """Compute each point's share of the duality gap, ``C loss(z) + conjugate + alpha z``.
+
+        Parameters
+        ----------
+        z : ndarray
+            Margins y f.
+        alpha : ndarray
+            The dual variables.
+        C : ndarray
+            C times the weight of each point.
+
+        Returns
+        -------
+        ndarray
+            The shares, none negative.
+        """
 
 
 @dataclass(frozen=True)
 class Hinge:
-    """(1 - z)_+ : alpha in [0, C]."""
+    """The hinge loss, ``(1 - z)_+``: alpha in [0, C].
+
+    Parameters
+    ----------
+    name : str
+        The loss's name.
+    """
 
     name: str = "hinge"
 
@@ -70,7 +154,17 @@ class Hinge:
 
 @dataclass(frozen=True)
 class SquaredHinge:
-    """1/2 (1 - z)_+^2 : alpha >= 0, and K + I/C in place of K. (LinearSVC has no 1/2.)"""
+    """The squared hinge loss, ``1/2 (1 - z)_+^2``: alpha >= 0, and K + I/C in place of K.
+
+    Parameters
+    ----------
+    name : str
+        The loss's name.
+
+    Notes
+    -----
+    scikit-learn's ``LinearSVC`` has no factor 1/2, so that its C is half of this one.
+    """
 
     name: str = "squared_hinge"
 
@@ -97,7 +191,13 @@ class SquaredHinge:
 
 @dataclass(frozen=True)
 class Logistic:
-    """log(1 + e^-z) : alpha in (0, C), alpha/C = 1 - p."""
+    """The logistic loss, ``log(1 + e^-z)``: alpha in (0, C), with alpha/C = 1 - p.
+
+    Parameters
+    ----------
+    name : str
+        The loss's name.
+    """
 
     name: str = "logistic"
 
@@ -131,7 +231,18 @@ LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Hinge(), SquaredHinge(),
 
 
 def get_loss(name: str) -> Loss:
-    """Look a loss up by name."""
+    """Look a loss up by name.
+
+    Parameters
+    ----------
+    name : {"hinge", "squared_hinge", "logistic"}
+        The name.
+
+    Returns
+    -------
+    Loss
+        The loss.
+    """
     try:
         return LOSSES[name]
     except KeyError:

@@ -12,10 +12,18 @@ from svmselect.types import Array, Status
 
 @dataclass(frozen=True)
 class Ball:
-    """Squared radius, the convex weights of the points that hold the centre, and its derivative.
+    """The smallest ball in feature space that holds every point.
 
-    By the envelope theorem ``d radius2 = sum_ij gram_ij dK_ij``, gram = diag(weights) - weights
-    weights'; a ridge on the diagonal counts through the diagonal of the same matrix.
+    Attributes
+    ----------
+    radius2 : float
+        The squared radius.
+    weights : ndarray of shape (n,)
+        The weights of the points whose mean is the centre: not negative, with sum 1.
+    status : Status
+        Whether the optimum was reached.
+    solution : BoxSolution
+        The quadratic program's solution, for warm starts.
     """
 
     radius2: float
@@ -25,7 +33,7 @@ class Ball:
 
     @property
     def gram(self) -> Array:
-        """The derivative of the squared radius with respect to K."""
+        """The derivative of ``radius2`` with respect to K: diag(weights) - weights weights'."""
         return np.diag(self.weights) - np.outer(self.weights, self.weights)
 
 
@@ -35,9 +43,29 @@ def enclosing_ball(
     start: Ball | None = None,
     weights: Array | None = None,
 ) -> Ball:
-    """Maximise sum_i b_i K_ii - b'Kb over b >= 0, sum(b) = 1, exactly. Cost as ``solve_box``.
+    """Find the smallest ball in feature space that holds every point, exactly.
 
-    A row of weight zero is left out; other weights do not matter.
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        The Gram matrix.
+    ridge : ndarray of shape (n,), optional
+        What to add to the diagonal of K.
+    start : Ball, optional
+        The ball at neighbouring hyperparameters, to start from.
+    weights : ndarray of shape (n,), optional
+        Sample weights. A row of weight zero is left out; other weights do not matter.
+
+    Returns
+    -------
+    Ball
+        The ball.
+
+    Notes
+    -----
+    Maximises ``sum_i b_i K_ii - b'K b`` over ``b >= 0, sum(b) = 1``. By the envelope theorem ``d
+    radius2 = sum_ij gram_ij dK_ij``, where ``gram = diag(b) - b b'``; a ridge counts through the
+    diagonal of the same matrix. One quadratic program of size n.
     """
     n = len(K)
     ridge = np.zeros(n) if ridge is None else ridge

@@ -17,20 +17,56 @@ _DOUBTFUL = 1e-5  # where rounding is larger, objective and gap are evaluated in
 
 @dataclass(frozen=True)
 class Solution:
-    """What ``solve`` returns: the minimiser of 1/2 beta'K beta + C sum_i w_i loss(y_i f_i).
+    """A trained machine, as ``solve`` returns it.
 
-    ``decision = K beta + intercept`` at every row of K, rows of weight zero included.
-    ``free`` are the points strictly inside their box, ``bound`` those at C w (hinge only);
-    ``objective`` the primal value, ``gap`` the relative duality gap, ``kkt`` the largest violation
-    of the optimality conditions in units of the margin (hinges) or probability (logistic), and
-    ``rounding`` the relative rounding error of evaluating the objective, below which neither can be
-    told from zero; where it exceeds 1e-5 all of these are evaluated in twice the precision.
+    Attributes
+    ----------
+    alpha : ndarray of shape (n,)
+        The dual variables, not negative.
+    beta : ndarray of shape (n,)
+        The coefficients of the decision function, ``alpha * y``.
+    intercept : float
+        The offset b; 0 without an intercept.
+    decision : ndarray of shape (n,)
+        ``K beta + intercept`` at every row of K, rows of weight zero included.
+    free : ndarray of int
+        The points whose alpha is strictly inside its box.
+    bound : ndarray of int
+        The points whose alpha is C w; hinge only.
+    dependent : ndarray of int
+        A subset of ``free``: points whose column of K depends, to working precision, on those of
+        the other free points, so that their alpha could be traded for the others'.
+    ends : tuple of int
+        Where no point is free, the two points that limit the intercept, which is then the middle of
+        the interval between them; otherwise empty.
+    objective : float
+        The primal objective.
+    gap : float
+        The relative duality gap.
+    kkt : float
+        The largest violation of the optimality conditions, in units of the margin (hinges) or of
+        probability (logistic).
+    rounding : float
+        The relative rounding error of evaluating the objective, below which ``gap`` and ``kkt``
+        cannot be told from zero; where it exceeds 1e-5 all of these are evaluated in twice the
+        precision.
+    status : Status
+        Whether the optimum was reached.
+    y : ndarray of shape (n,)
+        The labels, -1 and +1.
+    weights : ndarray of shape (n,)
+        The sample weights.
+    C : float
+        The penalty.
+    loss : str
+        The name of the loss.
+    fit_intercept : bool
+        Whether there is an unpenalised intercept.
 
-    Two choices are made where the optimum is not unique, and derivative code can see both:
-    ``dependent`` (a subset of ``free``) are points whose column of K depends, to working precision,
-    on those of the other free points, so that their alpha could be traded against the others';
-    ``ends`` are the two points that limit the intercept when no vector is free: it is then the
-    middle of the interval between them.
+    Notes
+    -----
+    Two choices are made where the optimum is not unique, and code that differentiates can see both:
+    ``dependent`` and ``ends``.
     """
 
     alpha: Array
@@ -54,12 +90,12 @@ class Solution:
 
     @property
     def margin(self) -> Array:
-        """z = y f."""
+        """The margins z = y f."""
         return self.y * self.decision
 
     @property
     def support(self) -> IntArray:
-        """Indices of the points with alpha > 0."""
+        """The indices of the support vectors, the points with alpha > 0."""
         return np.flatnonzero(self.alpha)
 
 

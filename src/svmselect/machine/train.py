@@ -31,16 +31,51 @@ def solve(
     weights: ArrayLike | None = None,
     start: Solution | None = None,
 ) -> Solution:
-    """Minimise 1/2 beta'K beta + C sum_i w_i loss(y_i f_i), f = K beta + b, exactly.
+    """Train a support vector machine or kernel logistic regression exactly, for one Gram matrix.
 
-    K is a symmetric positive semi-definite n x n matrix, y holds -1 and +1; a row of weight zero is
-    not trained on, but its decision value is given. ``start`` is a solution for the same points
-    at other hyperparameters or weights: active sets are usually a few exchanges away from it.
+    Parameters
+    ----------
+    K : array-like of shape (n, n)
+        The Gram matrix, symmetric and positive semi-definite.
+    y : array-like of shape (n,)
+        The labels, -1 and +1.
+    C : float
+        The penalty.
+    loss : {"hinge", "squared_hinge", "logistic"}, default "hinge"
+        The loss.
+    fit_intercept : bool, default True
+        Whether to fit an unpenalised intercept b.
+    weights : array-like of shape (n,), optional
+        Sample weights, all 1 if None. A row of weight zero is not trained on, but its decision
+        value is computed.
+    start : Solution, optional
+        A solution for the same points at other hyperparameters or weights, to start from: its
+        active sets are usually a few exchanges away.
 
-    Exact: relative duality gap and residual below 1e-9, or below 100 times the rounding error of
-    evaluating the objective where that is larger; otherwise ``status`` says so, with advice.
-    Cost: at most about n steps of O(n) and a few factorisations of the free block (hinges), ten
-    factorisations of n x n (logistic). Memory: K itself and O(n + |free|^2).
+    Returns
+    -------
+    Solution
+        The optimum. ``status`` says so, with advice, where it was not reached.
+
+    Notes
+    -----
+    Minimises ``1/2 beta'K beta + C sum_i w_i loss(y_i f_i)``, ``f = K beta + b``, until the
+    relative duality gap and the residual are below 1e-9, or below 100 times the rounding error of
+    evaluating the objective where that is larger.
+
+    Cost: about n steps of O(n) at most and a few factorisations of the free block (hinges), or
+    about ten factorisations of an n x n matrix (logistic). Memory: K itself and O(n + m^2), with m
+    free points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect.kernels import RBF
+    >>> from svmselect.machine import solve
+    >>> X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([-1, -1, 1, 1])
+    >>> solution = solve(RBF()(X), y, C=10.0)
+    >>> bool(np.all(np.sign(solution.decision) == y)), solution.status.ok
+    (True, True)
     """
     get_loss(loss)
     gram = check_gram(K)

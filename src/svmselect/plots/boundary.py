@@ -15,8 +15,26 @@ from svmselect.plots.data.boundary import BoundaryData
 class DecisionBoundaryDisplay:
     """Classes over two inputs, all others at their medians; stronger where more certain.
 
-    Rows are drawn with their own values of the others, so some may seem to be on the wrong side.
-    After ``plot``: ``ax_``, ``figure_``, ``points_``.
+    Make one with ``from_estimator`` or ``from_selection``.
+
+    Parameters
+    ----------
+    data : BoundaryData
+        What to draw.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+        The axes, after ``plot``.
+    figure_ : matplotlib.figure.Figure
+        Their figure, after ``plot``.
+    points_ : artist
+        The rows, after ``plot``.
+
+    Notes
+    -----
+    Rows are drawn with their own values of the other inputs, so some may seem to be on the wrong
+    side.
     """
 
     def __init__(self, data: BoundaryData) -> None:
@@ -34,9 +52,29 @@ class DecisionBoundaryDisplay:
         size: int = 100,
         ax: Any = None,
     ) -> DecisionBoundaryDisplay:
-        """Draw a fitted AutoSVC or AutoKLR over two ``inputs``, by name or number.
+        """Draw a fitted classifier over two inputs.
 
-        Without ``y`` the rows have the colours of what is predicted for them.
+        Parameters
+        ----------
+        estimator : AutoSVC or AutoKLR
+            The fitted classifier.
+        X : array-like of shape (n, d)
+            Rows to draw.
+        y : array-like of shape (n,), optional
+            Their labels. If None the rows have the colours of what is predicted for them.
+        inputs : sequence of int or str, default (0, 1)
+            The two inputs, by name or number.
+        names : sequence of str, optional
+            The names of all inputs.
+        size : int, default 100
+            Points of the grid, each way.
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on; new ones if None.
+
+        Returns
+        -------
+        DecisionBoundaryDisplay
+            The display, drawn.
         """
         return cls(boundary.of_estimator(estimator, X, y, inputs, names, size)).plot(ax)
 
@@ -50,11 +88,41 @@ class DecisionBoundaryDisplay:
         size: int = 100,
         ax: Any = None,
     ) -> DecisionBoundaryDisplay:
-        """Draw the machine of a selection, on its own data."""
+        """Draw the machine of a selection, on its own data.
+
+        Parameters
+        ----------
+        selection : Selection
+            What ``select`` returned.
+        inputs : sequence of int or str, default (0, 1)
+            The two inputs, by name or number.
+        names : sequence of str, optional
+            The names of all inputs.
+        size : int, default 100
+            Points of the grid, each way.
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on; new ones if None.
+
+        Returns
+        -------
+        DecisionBoundaryDisplay
+            The display, drawn.
+        """
         return cls(boundary.of_selection(selection, inputs, names, size)).plot(ax)
 
     def plot(self, ax: Any = None) -> DecisionBoundaryDisplay:
-        """Draw on the axes given, or on new ones."""
+        """Draw on the axes given, or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on; new ones if None.
+
+        Returns
+        -------
+        DecisionBoundaryDisplay
+            The display, drawn.
+        """
         self.ax_, self.figure_ = axes_of(ax, (6.0, 4.8))
         data = self.data
         colours = _colours(len(data.classes))

@@ -14,8 +14,25 @@ from svmselect.plots.data.refit import Refit
 class CalibrationDisplay:
     """Predicted probabilities against observed frequencies, with 95 % intervals.
 
-    Two classes: the probability of the second. More: that of the predicted class. After ``plot``:
-    ``ax_``, ``figure_``, ``line_``.
+    Make one with ``from_estimator`` or ``from_folds``.
+
+    Parameters
+    ----------
+    data : CalibrationData
+        What to draw.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+        The axes, after ``plot``.
+    figure_ : matplotlib.figure.Figure
+        Their figure, after ``plot``.
+    line_ : artist
+        The points, after ``plot``.
+
+    Notes
+    -----
+    With two classes it shows the probability of the second; with more, that of the predicted class.
     """
 
     def __init__(self, data: CalibrationData) -> None:
@@ -25,7 +42,26 @@ class CalibrationDisplay:
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, bins: int = 10, ax: Any = None
     ) -> CalibrationDisplay:
-        """Draw it for rows that the classifier has not seen."""
+        """Draw the calibration for rows that the classifier has not seen.
+
+        Parameters
+        ----------
+        estimator : AutoSVC or AutoKLR
+            The fitted classifier.
+        X : array-like of shape (n, d)
+            Rows that it was not fitted to.
+        y : array-like of shape (n,)
+            Their labels.
+        bins : int, default 10
+            Into how many groups the rows are put.
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on; new ones if None.
+
+        Returns
+        -------
+        CalibrationDisplay
+            The display, drawn.
+        """
         return cls(of_rows(estimator, X, y, bins)).plot(ax)
 
     @classmethod
@@ -40,12 +76,46 @@ class CalibrationDisplay:
         bins: int = 10,
         ax: Any = None,
     ) -> CalibrationDisplay:
-        """Draw it for the rows it was fitted to, each held out in turn by the same folds."""
+        """Draw the calibration for the rows of the fit, each held out in turn by the same folds.
+
+        Parameters
+        ----------
+        estimator : AutoSVC or AutoKLR
+            The fitted classifier.
+        X : array-like of shape (n, d)
+            The rows it was fitted to.
+        y : array-like of shape (n,)
+            Their labels.
+        sample_weight : array-like of shape (n,), optional
+            The weights that ``fit`` was given.
+        groups : array-like of shape (n,), optional
+            The groups that ``fit`` was given.
+        bins : int, default 10
+            Into how many groups the rows are put.
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on; new ones if None.
+
+        Returns
+        -------
+        CalibrationDisplay
+            The display, drawn.
+        """
         refit = Refit.of(estimator, X, y, sample_weight, groups)
         return cls(refit.calibration(bins)).plot(ax)
 
     def plot(self, ax: Any = None) -> CalibrationDisplay:
-        """Draw on the axes given, or on new ones."""
+        """Draw on the axes given, or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on; new ones if None.
+
+        Returns
+        -------
+        CalibrationDisplay
+            The display, drawn.
+        """
         self.ax_, self.figure_ = axes_of(ax, (4.8, 4.6))
         data = self.data
         spread = np.maximum([data.observed - data.low, data.high - data.observed], 0.0)

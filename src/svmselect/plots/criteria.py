@@ -16,10 +16,27 @@ from svmselect.plots.data.source import of_refit, of_selection
 
 
 class CriteriaDisplay:
-    """What several criteria say along C or the width; each scaled from its worst to its best.
+    """Several criteria along C or the width, each scaled from its worst to its best.
 
-    A dot is where a criterion would have the parameter, the dashed line what was chosen. After
-    ``plot``: ``ax_``, ``figure_``, ``lines_``.
+    Make one with ``from_estimator`` or ``from_selection``.
+
+    Parameters
+    ----------
+    data : CriteriaData
+        What to draw.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+        The axes, after ``plot``.
+    figure_ : matplotlib.figure.Figure
+        Their figure, after ``plot``.
+    lines_ : list of artists
+        The curves, after ``plot``.
+
+    Notes
+    -----
+    A dot is where a criterion would have the parameter, the dashed line what was chosen.
     """
 
     def __init__(self, data: CriteriaData) -> None:
@@ -36,7 +53,28 @@ class CriteriaDisplay:
         parameter: str = "C",
         ax: Any = None,
     ) -> CriteriaDisplay:
-        """Compare criteria around the choice of a fitted AutoSVC or AutoKLR."""
+        """Compare criteria around the choice of a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : AutoSVC or AutoKLR
+            The fitted classifier.
+        X : array-like of shape (n, d)
+            The rows it was fitted to.
+        y : array-like of shape (n,)
+            Their labels.
+        criteria : sequence of str or Criterion
+            The criteria to compare.
+        parameter : {"C", "width"}, default "C"
+            The parameter that varies, all else being as chosen.
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on; new ones if None.
+
+        Returns
+        -------
+        CriteriaDisplay
+            The display, drawn.
+        """
         source = of_refit(Refit.of(estimator, X, y, most=ROWS))
         return cls(criteria_data(source, criteria, parameter)).plot(ax)
 
@@ -49,11 +87,39 @@ class CriteriaDisplay:
         parameter: str = "C",
         ax: Any = None,
     ) -> CriteriaDisplay:
-        """Compare criteria around the choice of ``select``."""
+        """Compare criteria around the choice of ``select``.
+
+        Parameters
+        ----------
+        selection : Selection
+            What ``select`` returned.
+        criteria : sequence of str or Criterion
+            The criteria to compare.
+        parameter : {"C", "width"}, default "C"
+            The parameter that varies, all else being as chosen.
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on; new ones if None.
+
+        Returns
+        -------
+        CriteriaDisplay
+            The display, drawn.
+        """
         return cls(criteria_data(of_selection(selection), criteria, parameter)).plot(ax)
 
     def plot(self, ax: Any = None) -> CriteriaDisplay:
-        """Draw on the axes given, or on new ones."""
+        """Draw on the axes given, or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on; new ones if None.
+
+        Returns
+        -------
+        CriteriaDisplay
+            The display, drawn.
+        """
         self.ax_, self.figure_ = axes_of(ax)
         data, self.lines_ = self.data, []
         where = natural(data.log_value)

@@ -16,8 +16,21 @@ from svmselect.plots.data.source import of_refit, of_selection
 class LandscapeDisplay:
     """Contours of the criterion in C and the width, with the way the search took.
 
-    After ``plot``: ``ax_``, ``figure_``, ``contours_`` (None where the kernel has no width);
-    ``plot_slices`` draws the criterion along each other parameter.
+    Make one with ``from_estimator`` or ``from_selection``.
+
+    Parameters
+    ----------
+    data : LandscapeData
+        What to draw.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+        The axes, after ``plot``.
+    figure_ : matplotlib.figure.Figure
+        Their figure, after ``plot``.
+    contours_ : artist or None
+        The contours, after ``plot``; None where the kernel has no width.
     """
 
     def __init__(self, data: LandscapeData) -> None:
@@ -36,9 +49,31 @@ class LandscapeDisplay:
         size: int | None = None,
         ax: Any = None,
     ) -> LandscapeDisplay:
-        """Draw what a fitted AutoSVC or AutoKLR looked at; give it what ``fit`` was given.
+        """Draw the criterion of a fitted classifier; give it what ``fit`` was given.
 
-        ``pair``: of which pair of classes, where each has its own. ``size``: points each way.
+        Parameters
+        ----------
+        estimator : AutoSVC or AutoKLR
+            The fitted classifier.
+        X : array-like of shape (n, d)
+            The rows it was fitted to.
+        y : array-like of shape (n,)
+            Their labels.
+        sample_weight : array-like of shape (n,), optional
+            The weights that ``fit`` was given.
+        groups : array-like of shape (n,), optional
+            The groups that ``fit`` was given.
+        pair : int, default 0
+            Which pair of classes, where each has a choice of its own.
+        size : int, optional
+            Points of the grid, each way; fewer the more rows there are if None.
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on; new ones if None.
+
+        Returns
+        -------
+        LandscapeDisplay
+            The display, drawn.
         """
         source = of_refit(Refit.of(estimator, X, y, sample_weight, groups, ROWS), pair)
         return cls(landscape_data(source, size)).plot(ax)
@@ -47,11 +82,37 @@ class LandscapeDisplay:
     def from_selection(
         cls, selection: Any, *, size: int | None = None, ax: Any = None
     ) -> LandscapeDisplay:
-        """Draw what ``select`` looked at."""
+        """Draw the criterion of a selection.
+
+        Parameters
+        ----------
+        selection : Selection
+            What ``select`` returned.
+        size : int, optional
+            Points of the grid, each way; fewer the more rows there are if None.
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on; new ones if None.
+
+        Returns
+        -------
+        LandscapeDisplay
+            The display, drawn.
+        """
         return cls(landscape_data(of_selection(selection), size)).plot(ax)
 
     def plot(self, ax: Any = None) -> LandscapeDisplay:
-        """Draw on the axes given, or on new ones."""
+        """Draw on the axes given, or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on; new ones if None.
+
+        Returns
+        -------
+        LandscapeDisplay
+            The display, drawn.
+        """
         self.ax_, self.figure_ = axes_of(ax, (6.0, 4.8))
         data = self.data
         if not len(data.log_width):
@@ -95,7 +156,13 @@ class LandscapeDisplay:
             self.ax_.plot(x[led], y[led], ".-", color="#0f2f38", lw=1.1, ms=4)
 
     def plot_slices(self) -> Any:
-        """Draw the criterion along each other parameter, in a new figure, which is returned."""
+        """Draw the criterion along each other parameter, in a new figure.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
         from matplotlib import pyplot
 
         slices = self.data.slices

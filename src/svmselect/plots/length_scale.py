@@ -21,7 +21,21 @@ KINDS = {
 class LengthScaleDisplay:
     """Length scales of the inputs, the most relevant on top; short ones matter most.
 
-    After ``plot``: ``ax_``, ``figure_``, ``bars_``.
+    Make one with ``from_estimator`` or ``from_selection``.
+
+    Parameters
+    ----------
+    data : ScaleData
+        What to draw.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+        The axes, after ``plot``.
+    figure_ : matplotlib.figure.Figure
+        Their figure, after ``plot``.
+    bars_ : artist
+        The bars, after ``plot``.
     """
 
     def __init__(self, data: ScaleData) -> None:
@@ -38,9 +52,28 @@ class LengthScaleDisplay:
         most: int = 20,
         ax: Any = None,
     ) -> LengthScaleDisplay:
-        """Draw the inputs of a fitted AutoSVC or AutoKLR; ``kind`` as in ``plot``.
+        """Draw the inputs of a fitted classifier.
 
-        With rows X the influence of the inputs is there as well.
+        Parameters
+        ----------
+        estimator : AutoSVC or AutoKLR
+            The fitted classifier.
+        X : array-like of shape (n, d), optional
+            Rows, which kind="influence" needs.
+        names : sequence of str, optional
+            The names of the inputs.
+        kind : {"relevance", "length_scale", "influence"}, default "relevance"
+            What to draw: shares of relevance, the length scales themselves, or how far the answers
+            move when an input is shuffled.
+        most : int, default 20
+            Draw no more inputs than that.
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on; new ones if None.
+
+        Returns
+        -------
+        LengthScaleDisplay
+            The display, drawn.
         """
         return cls(scales.of_estimator(estimator, names, X)).plot(ax, kind=kind, most=most)
 
@@ -54,13 +87,49 @@ class LengthScaleDisplay:
         most: int = 20,
         ax: Any = None,
     ) -> LengthScaleDisplay:
-        """Draw the inputs of a selection."""
+        """Draw the inputs of a selection.
+
+        Parameters
+        ----------
+        selection : Selection
+            What ``select`` returned.
+        names : sequence of str, optional
+            The names of the inputs.
+        kind : {"relevance", "length_scale", "influence"}, default "relevance"
+            What to draw: shares of relevance, the length scales themselves, or how far the answers
+            move when an input is shuffled.
+        most : int, default 20
+            Draw no more inputs than that.
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on; new ones if None.
+
+        Returns
+        -------
+        LengthScaleDisplay
+            The display, drawn.
+        """
         return cls(scales.of_selection(selection, names)).plot(ax, kind=kind, most=most)
 
     def plot(
         self, ax: Any = None, *, kind: str = "relevance", most: int = 20
     ) -> LengthScaleDisplay:
-        """Draw shares of "relevance", the "length_scale" itself, or the "influence"."""
+        """Draw on the axes given, or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on; new ones if None.
+        kind : {"relevance", "length_scale", "influence"}, default "relevance"
+            What to draw: shares of relevance, the length scales themselves, or how far the answers
+            move when an input is shuffled.
+        most : int, default 20
+            Draw no more inputs than that.
+
+        Returns
+        -------
+        LengthScaleDisplay
+            The display, drawn.
+        """
         if kind not in KINDS:
             raise ValueError(f"kind={kind!r} is not one of {', '.join(map(repr, KINDS))}")
         data = self.data

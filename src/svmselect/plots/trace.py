@@ -15,7 +15,21 @@ from svmselect.search.trace import Trace
 class TraceDisplay:
     """Every evaluation of a search in order, and the best so far of each run.
 
-    After ``plot``: ``ax_``, ``figure_``, ``lines_`` (the best so far).
+    Make one with ``from_estimator`` or ``from_selection``.
+
+    Parameters
+    ----------
+    data : TraceData
+        What to draw.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+        The axes, after ``plot``.
+    figure_ : matplotlib.figure.Figure
+        Their figure, after ``plot``.
+    lines_ : list of artists
+        The best so far of each run, after ``plot``.
     """
 
     def __init__(self, data: TraceData) -> None:
@@ -23,12 +37,38 @@ class TraceDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> TraceDisplay:
-        """Draw the search of a fitted AutoSVC or AutoKLR."""
+        """Draw the search of a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : AutoSVC or AutoKLR
+            The fitted classifier.
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on; new ones if None.
+
+        Returns
+        -------
+        TraceDisplay
+            The display, drawn.
+        """
         return cls(trace_data(tuple(estimator.trace_), *criterion_of(estimator))).plot(ax)
 
     @classmethod
     def from_selection(cls, selection: Any, *, ax: Any = None) -> TraceDisplay:
-        """Draw the search that ``select`` carried out."""
+        """Draw the search that ``select`` carried out.
+
+        Parameters
+        ----------
+        selection : Selection
+            What ``select`` returned.
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on; new ones if None.
+
+        Returns
+        -------
+        TraceDisplay
+            The display, drawn.
+        """
         judge = selection.posterior.objective.criterion
         made = trace_data(tuple(selection.trace), judge.name, judge.greater_is_better)
         return cls(made).plot(ax)
@@ -42,11 +82,39 @@ class TraceDisplay:
         *,
         ax: Any = None,
     ) -> TraceDisplay:
-        """Draw a trace, e.g. one loaded from a file."""
+        """Draw a trace, such as one that was loaded from a file.
+
+        Parameters
+        ----------
+        trace : Trace
+            The trace.
+        criterion : str, default "value"
+            What the vertical axis is called.
+        greater_is_better : bool, default True
+            Which way the criterion is better.
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on; new ones if None.
+
+        Returns
+        -------
+        TraceDisplay
+            The display, drawn.
+        """
         return cls(trace_data(tuple(trace), criterion, greater_is_better)).plot(ax)
 
     def plot(self, ax: Any = None) -> TraceDisplay:
-        """Draw on the axes given, or on new ones."""
+        """Draw on the axes given, or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on; new ones if None.
+
+        Returns
+        -------
+        TraceDisplay
+            The display, drawn.
+        """
         self.ax_, self.figure_ = axes_of(ax)
         data, self.lines_ = self.data, []
         number = np.arange(1, len(data.value) + 1)

@@ -14,7 +14,13 @@ from svmselect.types import Array, IntArray, Sensitivity, Status
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """What a run at neighbouring hyperparameters starts from: the sites and what they gave."""
+    """The sites of a run at neighbouring hyperparameters, to start from.
+
+    Attributes
+    ----------
+    precision, shift, dual, cavity : ndarray of shape (n,)
+        As in ``EP``.
+    """
 
     precision: Array
     shift: Array
@@ -22,7 +28,18 @@ class Start:
     cavity: Array
 
     def at(self, rows: IntArray) -> Start:
-        """The same for some of the points, in another order or repeated."""
+        """Take some of the points, in another order or repeated.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            The points.
+
+        Returns
+        -------
+        Start
+            The start for these points.
+        """
         return Start(self.precision[rows], self.shift[rows], self.dual[rows], self.cavity[rows])
 
 
@@ -40,14 +57,49 @@ class LowRank:
 class EP:
     """The Gaussian approximation of the posterior, and of the evidence.
 
-    ``log_evidence`` is ln Q, with ln kappa of every point unless normalised. Of the latent values
-    theta of all rows: ``mean`` = K ``dual``, marginal ``variance``, ``covariance`` and ``root``
-    (covariance = root root'). Sites are exp(-precision theta^2/2 + shift theta), ``cavity`` the
-    variances without them. At new points the mean is k' dual and the variance k(x, x) -
-    k_S' inner k_S over the rows S = ``support``: all rows, where inner = (K + precision^-1)^-1, or
-    the landmarks of a prior of low rank.
+    Attributes
+    ----------
+    log_evidence : float
+        ln Q, with ln kappa of every point unless ``normalised``.
+    dual : ndarray of shape (n,)
+        b, such that the mean at a new point is k' b.
+    mean : ndarray of shape (n,)
+        The posterior means of the latent values, K b.
+    variance : ndarray of shape (n,)
+        Their marginal variances.
+    cavity : ndarray of shape (n,)
+        Their variances without the site of the point.
+    precision, shift : ndarray of shape (n,)
+        The sites, exp(-precision theta^2/2 + shift theta).
+    slope_log_C : float
+        The derivative of ln Q with respect to log C.
+    sweeps : int
+        The number of factorisations.
+    residual : float
+        How far from the fixed point they ended.
+    status : Status
+        Whether the fixed point was reached.
+    K : ndarray of shape (n, n)
+        The Gram matrix.
+    y : ndarray of shape (n,)
+        The labels, -1 and +1.
+    weights : ndarray of shape (n,)
+        The sample weights.
+    C : float
+        The penalty.
+    loss : str
+        The name of the loss.
+    normalised : bool
+        Whether likelihoods are divided by their sum over both labels.
+    full : ndarray or None
+        ``inner``, if it was computed on the way.
+    low_rank : LowRank or None
+        What a prior of low rank leaves.
 
-    ``sweeps`` counts factorisations; ``residual`` is how far from the fixed point they ended.
+    Notes
+    -----
+    At new points the variance is ``k(x, x) - k_S' inner k_S`` over the rows S = ``support``: all
+    rows, where inner = (K + precision^-1)^-1, or the landmarks of a prior of low rank.
     """
 
     log_evidence: float
@@ -72,7 +124,7 @@ class EP:
 
     @property
     def start(self) -> Start:
-        """Where to start a neighbouring run; small."""
+        """What a run at neighbouring hyperparameters can start from."""
         dual = self.shift - self.precision * self.mean  # not the landmarks', if there are any
         return Start(self.precision, self.shift, dual, self.cavity)
 
@@ -96,9 +148,10 @@ class EP:
 
     @property
     def sensitivity(self) -> Sensitivity:
-        """d ln Q = sum_ij (b b' - inner)_ij / 2 dK_ij + slope_log_C dlog C, b = dual.
+        """The derivative of ln Q with respect to K and log C.
 
-        With a prior of low rank, the exact derivative for the landmarks as they are.
+        ``d ln Q = sum_ij (b b' - inner)_ij / 2 dK_ij + slope_log_C dlog C`` with b = ``dual``. With
+        a prior of low rank it is the exact derivative for the landmarks as they are.
         """
         if self.low_rank is not None:
             none = np.zeros((len(self.y), 0))

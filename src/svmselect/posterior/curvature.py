@@ -32,8 +32,24 @@ _TIGHT = 1e-12
 
 
 def evidence_hessian(ep: EP, X: Array, kernel: Kernel) -> Array:
-    """Hessian of ln Q in (log C, *kernel.names), symmetric; ``ep`` is the run at this kernel and C.
+    """Compute the Hessian of ln Q with respect to log C and the kernel's parameters.
 
+    Parameters
+    ----------
+    ep : EP
+        The run at this kernel and C.
+    X : ndarray of shape (n, d)
+        The inputs.
+    kernel : Kernel
+        The kernel.
+
+    Returns
+    -------
+    ndarray of shape (1 + p, 1 + p)
+        The second derivatives in ``("log C", *kernel.names)``; symmetric.
+
+    Notes
+    -----
     One factorisation, then two products of n x n matrices and a few pullbacks of the kernel for
     every hyperparameter: O(p n^3) time, O(n^2) memory.
     """

@@ -55,15 +55,50 @@ def expectation_propagation(
     max_sweeps: int = SWEEPS,
     gradient: bool = True,
 ) -> EP:
-    """Run expectation propagation for one Gram matrix, with the penalty C and a loss.
+    """Run expectation propagation for one Gram matrix.
 
-    Weight k counts as k copies of the row; a row of weight zero has no factor, but a posterior.
-    ``normalised``: the likelihood of each point divided by its sum over both labels, and no kappa.
-    ``start`` is the answer at neighbouring hyperparameters. ``rank`` takes a prior of that rank
-    from as many landmarks, O(n r^2) a sweep. ``device`` "cuda" (or "torch-cpu") runs the matrices
-    through torch. ``tol`` bounds the residual: the largest change of a cavity's mean, in standard
-    deviations, and of its log variance. Without ``gradient`` the n x n matrix ``inner`` is left
-    until it is asked for. O(n^3) a sweep, O(n^2) memory.
+    Parameters
+    ----------
+    K : array-like of shape (n, n)
+        The Gram matrix.
+    y : array-like of shape (n,)
+        The labels, -1 and +1.
+    C : float
+        The penalty.
+    loss : {"hinge", "squared_hinge", "logistic"}, default "hinge"
+        The loss.
+    weights : array-like of shape (n,), optional
+        Sample weights. Weight k counts as k copies of the row; a row of weight zero has no factor,
+        but a posterior.
+    normalised : bool, default False
+        Divide the likelihood of each point by its sum over both labels, and drop kappa.
+    start : EP or Start, optional
+        The answer at neighbouring hyperparameters.
+    rank : int, optional
+        Take a prior of that rank from as many landmarks, O(n r^2) a sweep.
+    device : {"cpu", "cuda", "torch-cpu"}, default "cpu"
+        Where matrices are computed; the last two need torch.
+    tol : float
+        Bound on the residual: the largest change of a cavity's mean, in standard deviations, and of
+        its log variance.
+    max_sweeps : int
+        Stop after that many sweeps.
+    gradient : bool, default True
+        If False the n x n matrix ``inner`` is left until it is asked for.
+
+    Returns
+    -------
+    EP
+        The Gaussian approximation, and the log evidence.
+
+    Notes
+    -----
+    The model is theta ~ N(0, K) with a likelihood exp(-C loss(y_i theta_i)) for each point. O(n^3)
+    a sweep, O(n^2) memory.
+
+    References
+    ----------
+    Opper & Winther 2000; Minka 2001.
     """
     get_loss(loss)
     gram = check_gram(K)

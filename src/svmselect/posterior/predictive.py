@@ -26,9 +26,23 @@ _LEAST = 1e-24  # of a variance, relative to one: below it a latent value counts
 
 
 def latent_at(ep: EP, cross: ArrayLike, diagonal: ArrayLike) -> tuple[Array, Array]:
-    """Mean and variance of theta at new points; O(m n^2), or O(m r^2) with a prior of low rank.
+    """Compute mean and variance of the latent value at new points.
 
-    ``cross`` = k(X_new, X) is (m, n), ``diagonal`` = k(x, x) at the new points.
+    Parameters
+    ----------
+    ep : EP
+        The posterior.
+    cross : array-like of shape (m, n)
+        The kernel's values k(X_new, X).
+    diagonal : array-like of shape (m,)
+        The values k(x, x) at the new points.
+
+    Returns
+    -------
+    mean : ndarray of shape (m,)
+        The means.
+    variance : ndarray of shape (m,)
+        The variances. O(m n^2), or O(m r^2) with a prior of low rank.
     """
     k, d = np.asarray(cross, dtype=np.float64), np.asarray(diagonal, dtype=np.float64)
     if k.ndim != 2 or k.shape[1] != len(ep.y) or d.shape != (len(k),):
@@ -52,7 +66,33 @@ def class_probability(
     loss: str = "hinge",
     normalised: bool = False,
 ) -> Array:
-    """P(y = +1) at points with this Gaussian over their latent value."""
+    """Compute P(y = +1) at points with a Gaussian over their latent value.
+
+    Parameters
+    ----------
+    mean, variance : array-like of shape (m,)
+        The Gaussian at each point.
+    C : float
+        The penalty.
+    loss : {"hinge", "squared_hinge", "logistic"}, default "hinge"
+        The loss.
+    normalised : bool, default False
+        Whether the model is the normalised one.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        The probabilities.
+
+    Notes
+    -----
+    With ``q_y = exp(-C loss(y theta))`` it is ``E[q_+] / (E[q_+] + E[q_-])``, and ``E[q_+ / (q_+ +
+    q_-)]`` in the normalised model. One half where the mean is zero. O(1) a point.
+
+    References
+    ----------
+    Sollich 2002.
+    """
     return np.asarray(expit(log_odds(mean, variance, C, loss, normalised)))
 
 
@@ -63,7 +103,24 @@ def log_odds(
     loss: str = "hinge",
     normalised: bool = False,
 ) -> Array:
-    """log P(+1) / P(-1), which keeps its digits where ``class_probability`` rounds to 0 or 1."""
+    """Compute log P(+1) / P(-1), exact where ``class_probability`` rounds to 0 or 1.
+
+    Parameters
+    ----------
+    mean, variance : array-like of shape (m,)
+        The Gaussian over the latent value at each point.
+    C : float
+        The penalty.
+    loss : {"hinge", "squared_hinge", "logistic"}, default "hinge"
+        The loss.
+    normalised : bool, default False
+        Whether the model is the normalised one.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        The log odds.
+    """
     get_loss(loss)
     m, v = _gaussian(mean, variance)
     if not (np.isfinite(C) and C > 0):
@@ -74,14 +131,51 @@ def log_odds(
 
 
 def moderated_output(mean: ArrayLike, variance: ArrayLike, C: float = 1.0) -> Array:
-    """Kwok's moderated output for P(y = +1) (Kwok 1999; MacKay 1992)."""
+    """Compute Kwok's moderated output for P(y = +1).
+
+    Parameters
+    ----------
+    mean, variance : array-like of shape (m,)
+        The Gaussian over the latent value at each point.
+    C : float, default 1.0
+        The penalty.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        The probabilities.
+
+    Notes
+    -----
+    Inside the margins the normalised hinge is sigmoid(2 C theta), averaged by MacKay's
+    approximation, ``sigmoid(a mean / sqrt(1 + pi a^2 variance / 8))`` with a = 2 C.
+
+    References
+    ----------
+    Kwok 1999; MacKay 1992.
+    """
     m, v = _gaussian(mean, variance)
     a = 2.0 * C
     return np.asarray(expit(a * m / np.sqrt(1.0 + np.pi * a * a * v / 8.0)))
 
 
 def predict_probability(ep: EP, cross: ArrayLike, diagonal: ArrayLike) -> Array:
-    """P(y = +1) at new points under the model that ``ep`` was run for."""
+    """Compute P(y = +1) at new points under the model that ``ep`` was run for.
+
+    Parameters
+    ----------
+    ep : EP
+        The posterior.
+    cross : array-like of shape (m, n)
+        The kernel's values k(X_new, X).
+    diagonal : array-like of shape (m,)
+        The values k(x, x) at the new points.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        The probabilities.
+    """
     return class_probability(*latent_at(ep, cross, diagonal), ep.C, ep.loss, ep.normalised)
 
 

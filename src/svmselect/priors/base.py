@@ -19,14 +19,51 @@ _STEP = 1e-4
 
 
 class Prior(ABC):
-    """log pi(point), up to a constant, for coordinates of these names."""
+    """Base class of priors: a log density over hyperparameters, up to a constant.
+
+    Notes
+    -----
+    A prior is a density in search coordinates, which are logarithms. What a search maximises is the
+    log-likelihood or evidence of *all* data plus the log prior, divided by n; so a prior weighs
+    less the more data there are.
+    """
 
     @abstractmethod
     def log_density(self, point: Array, names: tuple[str, ...]) -> tuple[float, Array]:
-        """Value and gradient. Minus infinity is outside; the gradient is then not looked at."""
+        """Compute the log density and its gradient at a point.
+
+        Parameters
+        ----------
+        point : ndarray of shape (p,)
+            The point, in search coordinates.
+        names : tuple of str
+            The names of its coordinates.
+
+        Returns
+        -------
+        value : float
+            The log density, up to a constant; minus infinity is outside.
+        gradient : ndarray of shape (p,)
+            Its gradient, which is not looked at outside.
+        """
 
     def hessian(self, point: Array, names: tuple[str, ...]) -> Array:
-        """Second derivatives of log pi; by differences of the gradient if there is no formula."""
+        """Compute the second derivatives of the log density.
+
+        By differences of the gradient, where a prior has no formula of its own.
+
+        Parameters
+        ----------
+        point : ndarray of shape (p,)
+            The point, in search coordinates.
+        names : tuple of str
+            The names of its coordinates.
+
+        Returns
+        -------
+        ndarray of shape (p, p)
+            The second derivatives.
+        """
         H = np.empty((len(point), len(point)))
         for j in range(len(point)):
             ahead, behind = point.copy(), point.copy()
@@ -37,7 +74,20 @@ class Prior(ABC):
         return np.asarray(0.5 * (H + H.T))
 
     def bind(self, data: Dataset, kernel: Kernel) -> Prior:
-        """The same prior where it depends on the data and the form of the kernel."""
+        """Fix what depends on the data and on the form of the kernel.
+
+        Parameters
+        ----------
+        data : Dataset
+            The data.
+        kernel : Kernel
+            The kernel that is searched.
+
+        Returns
+        -------
+        Prior
+            The prior to use with them.
+        """
         return self
 
     def __add__(self, other: Prior) -> Prior:
@@ -46,7 +96,13 @@ class Prior(ABC):
 
 @dataclass(frozen=True)
 class Together(Prior):
-    """A product of priors."""
+    """A product of priors: their log densities add.
+
+    Parameters
+    ----------
+    parts : tuple of Prior
+        The factors.
+    """
 
     parts: tuple[Prior, ...]
 

@@ -14,7 +14,20 @@ from svmselect.types import Array
 
 @dataclass(frozen=True)
 class Box(Prior):
-    """Flat inside, nothing outside: ``at`` maps names as ``Gaussian`` does to (low, high), logs."""
+    """A prior that is flat inside a box and zero outside.
+
+    Parameters
+    ----------
+    at : mapping of str to (float, float)
+        Lower and upper limit, both logarithms, for each name: "C" or "log C", a kernel's parameter
+        such as "constant.value", or "rbf.length_scale" for all its entries.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect.priors import Box
+    >>> prior = Box({"C": (np.log(0.1), np.log(100.0))})
+    """
 
     at: Mapping[str, tuple[float, float]]
 
@@ -27,7 +40,20 @@ class Box(Prior):
         return np.zeros((len(point), len(point)))
 
     def limits(self, names: tuple[str, ...]) -> tuple[Array, Array]:
-        """The box over all coordinates; ``select`` does not look outside it."""
+        """Return the box over all coordinates; ``select`` does not look outside it.
+
+        Parameters
+        ----------
+        names : tuple of str
+            The names of the coordinates.
+
+        Returns
+        -------
+        low : ndarray of shape (p,)
+            Lower limits, minus infinity where there is none.
+        high : ndarray of shape (p,)
+            Upper limits, infinity where there is none.
+        """
         low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
         for name, (a, b) in self.at.items():
             if not a < b:

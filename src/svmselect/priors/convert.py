@@ -14,7 +14,19 @@ from svmselect.priors.vague import Vague
 
 
 def as_prior(value: Any) -> Prior | Hierarchical:
-    """A prior for None, a name, a prior, or a function."""
+    """Convert None, a name or a function to a prior.
+
+    Parameters
+    ----------
+    value : None, str, Prior, Hierarchical or callable
+        None, which is flat; "flat", "hierarchical", "integrated", "reach" or "vague"; a prior,
+        which is returned as it is; or a function of the point, which becomes a ``User``.
+
+    Returns
+    -------
+    Prior or Hierarchical
+        The prior.
+    """
     named = {
         "flat": Flat, "hierarchical": Hierarchical, "integrated": Integrated, "reach": Reach,
         "vague": Vague,

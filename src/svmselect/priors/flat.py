@@ -12,7 +12,7 @@ from svmselect.types import Array
 
 @dataclass(frozen=True)
 class Flat(Prior):
-    """Every point alike: log pi = 0."""
+    """The flat prior, which prefers no point: log density 0 everywhere."""
 
     def log_density(self, point: Array, names: tuple[str, ...]) -> tuple[float, Array]:
         return 0.0, np.zeros_like(point)

@@ -14,11 +14,24 @@ from svmselect.types import Array
 
 @dataclass(frozen=True)
 class Gaussian(Prior):
-    """Independent normal densities of logarithms: -1/2 sum_j ((x_j - m_j) / s_j)^2.
+    """Independent normal densities of the logarithms of parameters.
 
-    ``at`` maps a name to (mean, standard deviation) of that coordinate: "C" or "log C", a kernel's
-    parameter such as "constant.value", or "rbf.length_scale" for all its entries. The mean is the
-    logarithm of the parameter. Coordinates not named are flat.
+    Parameters
+    ----------
+    at : mapping of str to (float, float)
+        Mean and standard deviation, both of the logarithm, for each name: "C" or "log C", a
+        kernel's parameter such as "constant.value", or "rbf.length_scale" for all its entries.
+        Coordinates that are not named are flat.
+
+    Notes
+    -----
+    The log density is ``-1/2 sum_j ((x_j - m_j) / s_j)^2``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect.priors import Gaussian
+    >>> prior = Gaussian({"C": (0.0, 2.0), "rbf.length_scale": (np.log(3.0), 1.0)})
     """
 
     at: Mapping[str, tuple[float, float]]

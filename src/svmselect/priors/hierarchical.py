@@ -11,20 +11,35 @@ from svmselect.priors.vague import Vague
 
 @dataclass(frozen=True)
 class Hierarchical:
-    """``Shrinkage`` whose tau is itself chosen, from ``ladder`` and 0, the isotropic kernel.
+    """``Shrinkage`` whose strength tau is itself chosen, by marginal likelihood.
 
-    Searches run for each tau, from the optimum of the one before and from the starts; tau is that
-    of the highest marginal likelihood, the deviations of the length scales integrated out by
-    Laplace's method:
+    It serves criteria that are log-likelihoods or evidences and have gradients.
 
-        J(theta; tau) + 1/2 sum_j log(1 + tau^2 h_j)      smallest
+    Parameters
+    ----------
+    ladder : tuple of float, default (0.25, 0.5, 1.0, 2.0)
+        Values of tau to try, besides 0, which is the isotropic kernel.
+    step : float, default 0.1
+        Step of the differences of the gradient that make the Hessian.
+    patience : int, default 3
+        Stop climbing the ladder after that many rungs in a row that are worse than the best.
+    tails : float, default 3.0
+        Degrees of freedom of the deviations' density, as in ``Shrinkage``; infinity is normal.
+    beside : Prior
+        The prior on C and on the mean of the length scales; by default ``Reach`` and ``Vague``.
 
-    J is the negative log posterior of all data at its minimum, h_j the d - 1 eigenvalues, at least
-    0, of P H P, P = I - 11'/d, H the Hessian of the negative log-likelihood in the log scales, by
-    differences of its gradient over ``step``. (That is for normal ``tails``, whose normaliser
-    cancels; else see ``hierarchy.level_three``.) The ladder is climbed until ``patience`` rungs in
-    a row are worse than the best. ``beside`` is the prior on C and on the mean of the length
-    scales. For criteria that are log-likelihoods or evidences and have gradients.
+    Notes
+    -----
+    Searches run for each tau, from the optimum of the one before and from the starts. The
+    deviations of the length scales are integrated out by Laplace's method, and the tau with the
+    smallest ::
+
+        J(theta; tau) + 1/2 sum_j log(1 + tau^2 h_j)
+
+    is chosen. J is the negative log posterior of all data at its minimum, h_j the d - 1
+    eigenvalues, at least 0, of P H P with P = I - 11'/d, and H the Hessian of the negative
+    log-likelihood in the logarithms of the length scales. (That is for normal ``tails``, whose
+    normaliser cancels; for others see ``svmselect.selection.hierarchy.level_three``.)
     """
 
     ladder: tuple[float, ...] = (0.25, 0.5, 1.0, 2.0)

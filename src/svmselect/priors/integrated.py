@@ -13,10 +13,22 @@ from svmselect.types import Array
 
 @dataclass(frozen=True)
 class Integrated(Prior):
-    """``Shrinkage`` with tau integrated out: -(a + m/2) log(b + |gap|^2 / 2).
+    """``Shrinkage`` with its strength tau integrated out.
 
-    For 1/tau^2 of a Gamma density with shape ``a`` and rate ``b``; m is the number of independent
-    deviations (one less than the length of each vector). Heavy tails: one input may differ a lot.
+    Its tails are heavy, so that one input may differ a lot from the others.
+
+    Parameters
+    ----------
+    a : float, default 1.0
+        Shape of the Gamma density of 1/tau^2.
+    b : float, default 0.1
+        Rate of that density.
+
+    Notes
+    -----
+    The log density is ``-(a + m/2) log(b + |gap|^2 / 2)``, with gap the deviations of the
+    logarithms of the length scales from their mean and m the number of independent ones (one less
+    than the length of each vector).
     """
 
     a: float = 1.0

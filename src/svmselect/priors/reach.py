@@ -14,12 +14,27 @@ from svmselect.types import Array
 
 @dataclass(frozen=True)
 class Reach(Prior):
-    """Keeps out of the corner where the machine cannot reach its margins.
+    """A prior that keeps C out of the range where the machine cannot reach its margins.
 
-    With C n v small, v the variance of the rows in feature space, nearly every vector is at its
+    Parameters
+    ----------
+    floor : float, default 6.0
+        The density is flat where C n v is above this.
+    width : float, default 0.25
+        Standard deviation of its fall below, in log C n v.
+    rows : ndarray, optional
+        A sample of the inputs; set by ``bind``.
+    kernel : Kernel, optional
+        The kernel; set by ``bind``.
+    n : float, default 0.0
+        The total weight of the data; set by ``bind``.
+
+    Notes
+    -----
+    v is the variance of the rows in feature space. With C n v small nearly every vector is at its
     bound: C then only scales f, nothing determines the intercept, and a sigmoid fitted to held-out
-    values does not fit the machine trained on all rows. log pi falls off as a Gaussian in log C n v
-    below log ``floor``, with standard deviation ``width``, and is flat above.
+    values does not fit the machine trained on all rows. The log density falls off as a Gaussian in
+    log C n v below log ``floor``, and is flat above.
     """
 
     floor: float = 6.0

@@ -14,13 +14,24 @@ from svmselect.types import Array
 
 @dataclass(frozen=True)
 class Shrinkage(Prior):
-    """Length scales shrunk to a common value: -1/2 sum_a (x_a - m)^2 / tau^2, m their mean.
+    """A prior that shrinks the length scales of a vector to a common value.
 
-    x_a are the logarithms of a vector parameter; m is free. Several vectors (a kernel with two ARD
-    parts) are each shrunk to their own. tau = 0 is the isotropic kernel, tau = infinity no prior.
-    On log gamma = -2 log l the scale is twice as large. With finite ``tails`` nu the density is
-    Student's, -(nu + 1)/2 sum_a log(1 + (x_a - m)^2 / (nu tau^2)), and m its best location: then a
-    few inputs may matter much more than the rest, which stay close together.
+    Parameters
+    ----------
+    tau : float
+        Standard deviation of the logarithms of the length scales from their common value. 0 is the
+        isotropic kernel, infinity no prior.
+    tails : float, default infinity
+        Degrees of freedom of Student's density in place of the normal one: with few, a few inputs
+        may matter much more than the rest, which stay close together.
+
+    Notes
+    -----
+    The log density is ``-1/2 sum_a (x_a - m)^2 / tau^2``, with x_a the logarithms of a vector
+    parameter and m their mean, which is free. With finite ``tails`` nu it is ``-(nu + 1)/2 sum_a
+    log(1 + (x_a - m)^2 / (nu tau^2))``, and m its best location. Several vectors (a kernel with two
+    ARD parts) are each shrunk to their own value. Since log gamma = -2 log l, tau is twice as large
+    on the scale of log gamma.
     """
 
     tau: float
@@ -40,7 +51,23 @@ class Shrinkage(Prior):
         return value, slope
 
     def hessian(self, point: Array, names: tuple[str, ...]) -> Array:
-        """Exact for normal tails; else with the precisions as they are, so never indefinite."""
+        """Compute the second derivatives of the log density, exact for normal tails.
+
+        With other tails the precisions are taken as they are, so that the result is never
+        indefinite.
+
+        Parameters
+        ----------
+        point : ndarray of shape (p,)
+            The point, in search coordinates.
+        names : tuple of str
+            The names of its coordinates.
+
+        Returns
+        -------
+        ndarray of shape (p, p)
+            The second derivatives.
+        """
         H = np.zeros((len(point), len(point)))
         for group in vectors(names):
             pull = self._pull(point[group])[1]
@@ -48,7 +75,20 @@ class Shrinkage(Prior):
         return H
 
     def precision(self, point: Array, names: tuple[str, ...]) -> Array:
-        """The Gaussian precision that each entry of a vector feels; 0 elsewhere."""
+        """Compute the Gaussian precision that each entry of a vector feels.
+
+        Parameters
+        ----------
+        point : ndarray of shape (p,)
+            The point, in search coordinates.
+        names : tuple of str
+            The names of its coordinates.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            The precisions; 0 for coordinates that belong to no vector.
+        """
         felt = np.zeros_like(point)
         for group in vectors(names):
             felt[group] = self._pull(point[group])[1]
@@ -56,7 +96,7 @@ class Shrinkage(Prior):
 
     @property
     def log_normaliser(self) -> float:
-        """log of the integral of the density of one deviation, over that of a unit normal."""
+        """The log integral of the density of one deviation, relative to that of a unit normal."""
         if not np.isfinite(self.tails):
             return float(np.log(self.tau))
         nu = self.tails

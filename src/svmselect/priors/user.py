@@ -14,10 +14,17 @@ from svmselect.types import Array
 
 @dataclass(frozen=True)
 class User(Prior):
-    """A function of the point that gives (log pi, gradient), or log pi alone.
+    """A function of the point as a prior.
 
-    In the second case the gradient is by central differences: a prior costs nothing beside a
-    machine. ``name`` stands for the function in checkpoints: functions cannot be compared.
+    Parameters
+    ----------
+    function : callable
+        A function of the point that returns (log density, gradient), or the log density alone. In
+        that case the gradient is by central differences.
+    name : str, default ""
+        What stands for the function in checkpoints: functions cannot be compared.
+    step : float, default 1e-5
+        Step of the differences.
     """
 
     function: Callable[[Array], Any]

@@ -16,10 +16,20 @@ from svmselect.types import Array
 
 @dataclass(frozen=True)
 class Vague(Prior):
-    """Normal densities around what the data suggest: wide, but not so wide as a search can stray.
+    """Wide normal densities around what the data suggest.
 
-    log C has standard deviation ``C``, a length scale (of a vector, the mean of its logarithms)
-    ``length_scale``, every other parameter ``other``; around ``centre``, or ``typical.from_data``.
+    Parameters
+    ----------
+    C : float, default 3.0
+        Standard deviation of log C.
+    length_scale : float, default 1.0
+        Standard deviation of the logarithm of a length scale (of a vector, the mean of its
+        logarithms).
+    other : float, default infinity
+        Standard deviation of the logarithm of every other parameter; infinity is flat.
+    centre : ndarray, optional
+        The means. If not given, ``bind`` takes those of ``svmselect.priors.typical.from_data``: for
+        standardised, balanced data a length scale of about sqrt(d), and C between 1 and 3.
     """
 
     C: float = 3.0

@@ -11,13 +11,28 @@ SMALLEST = 1e-15
 
 
 def couple(pairwise: Array) -> Array:
-    """Give p (n, k) for ``pairwise`` (n, k, k): r_ij, the probability of i against j.
+    """Combine the probabilities of pairs of classes into one probability for each class.
 
-    p solves p_i = 1/(k - 1) sum_j (p_i + p_j) r_ij, i.e. it is the stationary distribution of the
-    chain that goes from i to j with probability r_ji / (k - 1): the first of the two approaches of
-    Wu, Lin & Weng 2004. Where some p has r_ij = p_i / (p_i + p_j) for all pairs, that p is found.
-    By elimination without a subtraction (Grassmann, Taksar & Heyman 1985), so that small
-    probabilities are as accurate, relatively, as large ones. O(n k^3).
+    Parameters
+    ----------
+    pairwise : ndarray of shape (n, k, k)
+        ``pairwise[:, i, j]`` is r_ij, the probability of class i against class j.
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+        The probability of each class.
+
+    Notes
+    -----
+    p solves ``p_i = 1/(k - 1) sum_j (p_i + p_j) r_ij``: it is the stationary distribution of the
+    chain that goes from i to j with probability r_ji / (k - 1). Where some p has r_ij = p_i / (p_i
+    + p_j) for all pairs, that p is found. It is computed by elimination without a subtraction, so
+    that small probabilities are as accurate, relatively, as large ones. O(n k^3).
+
+    References
+    ----------
+    Wu, Lin & Weng 2004, the first of their two approaches; Grassmann, Taksar & Heyman 1985.
     """
     k = pairwise.shape[1]
     flow = np.clip(pairwise, SMALLEST, 1.0 - SMALLEST).transpose(0, 2, 1).copy()

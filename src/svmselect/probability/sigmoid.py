@@ -35,10 +35,21 @@ _TINY = 1e-290  # so is this: a slope of its inverse is no number
 
 @dataclass(frozen=True, eq=False)
 class SigmoidFit:
-    """The fitted sigmoid; ``value`` is the mean log-likelihood, ``gradient`` its slope in each f.
+    """A fitted sigmoid, P(y = +1 | f) = 1 / (1 + exp(slope f + offset)).
 
-    By the envelope theorem the gradient needs no derivative of the parameters: they are at their
-    maximum, up to ``gap``, which bounds what any other sigmoid could gain.
+    Attributes
+    ----------
+    slope : float
+        The slope, negative where a larger f means class +1.
+    offset : float
+        The offset.
+    value : float
+        The mean log-likelihood.
+    gradient : ndarray of shape (n,)
+        Its derivative with respect to each f. By the envelope theorem the parameters, which are at
+        their maximum, need no derivative.
+    gap : float
+        A bound on what any other sigmoid could gain.
     """
 
     slope: float
@@ -56,11 +67,45 @@ def fit_sigmoid(
     targets: str = "labels",
     max_slope: float = MAX_SLOPE,
 ) -> tuple[float, float]:
-    """Fit P(y = +1 | f) = 1 / (1 + exp(slope f + offset)); gives (slope, offset). O(n) a step.
+    """Fit P(y = +1 | f) = 1 / (1 + exp(slope f + offset)) by maximum likelihood.
 
-    ``targets="labels"`` is maximum likelihood; ``"platt"`` draws the targets in from 0 and 1 to
-    1/(N_- + 2) and (N_+ + 1)/(N_+ + 2), which keeps small samples from probabilities of 0 and 1.
-    ``max_slope`` bounds |slope| in units of 1/(standard deviation of f).
+    Parameters
+    ----------
+    f : array-like of shape (n,)
+        Decision values, best of rows that the machine was not trained on.
+    y : array-like of shape (n,)
+        Labels -1 and +1.
+    weights : array-like of shape (n,), optional
+        Sample weights, all 1 if None.
+    targets : {"labels", "platt"}, default "labels"
+        "platt" draws the targets in from 0 and 1 to ``1/(N_- + 2)`` and ``(N_+ + 1)/(N_+ + 2)``,
+        which keeps small samples from probabilities of 0 and 1.
+    max_slope : float
+        Bound on the slope's size, in units of 1/(standard deviation of f).
+
+    Returns
+    -------
+    slope : float
+        The slope, negative where a larger f means class +1.
+    offset : float
+        The offset.
+
+    Notes
+    -----
+    Where the two classes do not overlap in f the likelihood grows with the slope for ever;
+    ``max_slope``, far beyond any slope that overlapping classes ask for, keeps the maximum a
+    continuous function of f. O(n) a step.
+
+    References
+    ----------
+    Platt 1999; Glasmachers & Igel 2010, section 4.1.
+
+    Examples
+    --------
+    >>> from svmselect.probability import fit_sigmoid, sigmoid_probability
+    >>> slope, offset = fit_sigmoid([-2.0, -1.0, 0.5, -0.5, 1.0, 2.0], [-1, -1, -1, 1, 1, 1])
+    >>> sigmoid_probability([0.0], slope, offset).round(2)
+    array([0.5])
     """
     decision, signs = np.asarray(f, dtype=np.float64), np.asarray(y, dtype=np.float64)
     w = np.ones(len(signs)) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -71,7 +116,20 @@ def fit_sigmoid(
 
 
 def sigmoid_probability(f: ArrayLike, slope: float, offset: float) -> Array:
-    """P(y = +1 | f) = 1 / (1 + exp(slope f + offset))."""
+    """Compute P(y = +1 | f) = 1 / (1 + exp(slope f + offset)).
+
+    Parameters
+    ----------
+    f : array-like of shape (n,)
+        Decision values.
+    slope, offset : float
+        What ``fit_sigmoid`` returned.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Probabilities of class +1.
+    """
     return np.asarray(expit(-(slope * np.asarray(f, dtype=np.float64) + offset)))
 
 
@@ -85,9 +143,32 @@ def sigmoid_likelihood(
 ) -> SigmoidFit:
     """Maximise the mean of t log p + (1 - t) log(1 - p) over the sigmoid's two parameters.
 
-    Both classes must be there and every weight positive (``fit_sigmoid`` checks that).
-    ``one_sided`` allows no sigmoid that falls with f. Works on
-    u = (f - mean)/scale with p = expit(a u + c), |a| <= max_slope.
+    Unlike ``fit_sigmoid`` it checks nothing: both classes must be there and every weight positive.
+
+    Parameters
+    ----------
+    f : ndarray of shape (n,)
+        Decision values.
+    y : ndarray of shape (n,)
+        Labels -1 and +1.
+    weights : ndarray of shape (n,)
+        Sample weights.
+    targets : {"labels", "platt"}, default "labels"
+        The targets t, as in ``fit_sigmoid``.
+    max_slope : float
+        Bound on the slope's size, in units of 1/(standard deviation of f).
+    one_sided : bool, default False
+        Allow no sigmoid that falls with f.
+
+    Returns
+    -------
+    SigmoidFit
+        The sigmoid, the maximum and its gradient.
+
+    Notes
+    -----
+    Works on u = (f - mean)/scale with p = expit(a u + c), where a is between -max_slope and
+    max_slope.
     """
     total = float(weights.sum())
     share = weights / total
@@ -121,7 +202,22 @@ def sigmoid_likelihood(
 
 
 def sigmoid_targets(y: Array, weights: Array, targets: str) -> Array:
-    """The probability of +1 that each point asks for."""
+    """Compute the probability of +1 that each point asks for.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        Labels -1 and +1.
+    weights : ndarray of shape (n,)
+        Sample weights.
+    targets : {"labels", "platt"}
+        As in ``fit_sigmoid``.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The targets.
+    """
     if targets == "labels":
         return np.where(y > 0, 1.0, 0.0)
     positive, negative = float(weights[y > 0].sum()), float(weights[y < 0].sum())
@@ -313,7 +409,15 @@ def _check(f: Array, y: Array, w: Array, targets: str, max_slope: float) -> None
 
 
 def check_sigmoid_options(targets: str, max_slope: float) -> None:
-    """Refuse options that mean nothing."""
+    """Raise a ValueError for options that mean nothing.
+
+    Parameters
+    ----------
+    targets : str
+        Must be "labels" or "platt".
+    max_slope : float
+        Must be positive and finite.
+    """
     if targets not in TARGETS:
         raise ValueError(f"targets={targets!r} is not one of {', '.join(map(repr, TARGETS))}")
     if not (np.isfinite(max_slope) and max_slope > 0):

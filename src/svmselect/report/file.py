@@ -14,7 +14,15 @@ from svmselect.search.trace import read_lines
 
 
 def write(report: Report, path: str | os.PathLike[str]) -> None:
-    """Write the page: one HTML file that needs nothing else."""
+    """Write the page: one HTML file that needs nothing else.
+
+    Parameters
+    ----------
+    report : Report
+        The report.
+    path : str or path-like
+        The file.
+    """
     write_whole(path, render(report))
 
 
@@ -22,6 +30,13 @@ def append(report: Report, path: str | os.PathLike[str]) -> None:
     """Add the report to a trace file as one line, which readers of evaluations pass over.
 
     ``of_trace`` then gives the same report, so the page can be drawn again from the file alone.
+
+    Parameters
+    ----------
+    report : Report
+        The report.
+    path : str or path-like
+        The trace file.
     """
     target = Path(path)
     header, _ = read_lines(target)

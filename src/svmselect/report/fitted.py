@@ -34,12 +34,36 @@ def of_fit(
     warnings: Sequence[str] = (),
     settings: Mapping[str, Any] | None = None,
 ) -> Report:
-    """The report of a fitted AutoSVC or AutoKLR on the rows it was fitted to.
+    """Make the report of a fitted classifier on the rows it was fitted to.
 
-    names : of the columns of X. held_out : (X, y) that the fit did not see. grid : the plain grid's
-        result, from ``plain_grid``. warnings : sentences to add. settings : what the reader needs
-        to repeat it; "command" is shown as the command to repeat it by.
+    Parameters
+    ----------
+    model : AutoSVC or AutoKLR
+        The fitted classifier.
+    X : array-like of shape (n, d)
+        The rows it was fitted to.
+    y : array-like of shape (n,)
+        Their labels.
+    names : sequence of str, optional
+        The names of the columns of X.
+    title : str, default "A self-tuned classifier"
+        The title of the page.
+    held_out : (X, y), optional
+        Rows that the fit did not see.
+    grid : Rival, optional
+        The plain grid's result, from ``plain_grid``.
+    warnings : sequence of str, optional
+        Sentences to add.
+    settings : mapping, optional
+        What the reader needs to repeat the fit; "command" is shown as the command to repeat it by.
 
+    Returns
+    -------
+    Report
+        The report.
+
+    Notes
+    -----
     The criterion is evaluated again around its optimum, which takes some seconds; of more than 1000
     rows a sample is drawn.
     """

@@ -19,8 +19,20 @@ if TYPE_CHECKING:
 
 
 def render(report: Report) -> str:
-    """The page as text.
+    """Make the page of a report, as text.
 
+    Parameters
+    ----------
+    report : Report
+        The report.
+
+    Returns
+    -------
+    str
+        The HTML.
+
+    Notes
+    -----
     Whatever comes from data is escaped by the template; and should that ever fail, the page's
     security policy runs no script but ours, which it knows by its hash.
     """

@@ -56,7 +56,23 @@ class Optimum:
 
 @dataclass(frozen=True)
 class Rival:
-    """One way of choosing, in the comparison with the grid; errors are None where not known."""
+    """One way of choosing, in the comparison with the grid.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    chosen : str
+        What it chose.
+    fold_error : float or None
+        The error in the folds, if known.
+    held_out_error : float or None
+        The error on rows held apart, if known.
+    evaluations : int
+        How many settings it tried.
+    seconds : float
+        How long it took.
+    """
 
     name: str
     chosen: str
@@ -68,7 +84,39 @@ class Rival:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """Everything on the page; a section that is None or empty is not drawn."""
+    """Everything on the page; a section that is None or empty is not drawn.
+
+    Attributes
+    ----------
+    title, subtitle : str
+        The head of the page.
+    facts : tuple of Fact
+        The numbers in large type.
+    words : tuple of str
+        Paragraphs on what was chosen and why.
+    criterion : str
+        The name of the criterion.
+    error : ErrorEstimate, optional
+        The error to expect.
+    calibration : CalibrationData, optional
+        Predicted probabilities against observed frequencies.
+    inputs : ScaleData, optional
+        How much each input counts.
+    trace : TraceData, optional
+        The course of the search.
+    landscape : LandscapeData, optional
+        The criterion around its optimum.
+    optima : tuple of Optimum
+        Local optima.
+    rivals : tuple of Rival
+        The comparison with the grid.
+    warnings, notes : tuple of str
+        What a reader should know.
+    provenance : tuple of (str, str)
+        Versions, seed, data.
+    repeat : str
+        How to repeat it.
+    """
 
     title: str
     subtitle: str
@@ -88,10 +136,27 @@ class Report:
     repeat: str = ""
 
     def to_json(self) -> str:
-        """One line of JSON."""
+        """Write the report as one line of JSON.
+
+        Returns
+        -------
+        str
+            The line.
+        """
         return encode(self)
 
     @classmethod
     def from_json(cls, text: str) -> Report:
-        """The report that ``to_json`` wrote."""
+        """Read a report that ``to_json`` wrote.
+
+        Parameters
+        ----------
+        text : str
+            The line.
+
+        Returns
+        -------
+        Report
+            The report.
+        """
         return decode(cls, text)

@@ -22,10 +22,30 @@ def plain_grid(
     cv: Any = 5,
     n_jobs: int | None = None,
 ) -> Rival:
-    """Scikit-learn's GridSearchCV over C and gamma of a standardised SVC: 110 points.
+    """Run scikit-learn's ``GridSearchCV`` over C and gamma of an ``SVC``, to compare with.
 
-    The grid is LIBSVM's guide's, C = 2^-5, 2^-3, ..., 2^15 and gamma = 2^-15, ..., 2^3, judged by
-    accuracy in ``cv`` folds. Costs 110 times that many trainings.
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The rows.
+    y : array-like of shape (n,)
+        Their labels.
+    held_out : (X, y), optional
+        Rows held apart, to measure the error.
+    cv : int or splitter, default 5
+        The folds.
+    n_jobs : int, optional
+        Workers, as joblib counts them.
+
+    Returns
+    -------
+    Rival
+        What it chose, how well that does, and what it cost.
+
+    Notes
+    -----
+    The grid is that of LIBSVM's guide, C = 2^-5, 2^-3, ..., 2^15 and gamma = 2^-15, ..., 2^3: 110
+    points, judged by accuracy, the inputs standardised. Costs 110 trainings for each fold.
     """
     from sklearn.model_selection import GridSearchCV
     from sklearn.pipeline import make_pipeline

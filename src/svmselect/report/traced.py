@@ -23,10 +23,20 @@ _UNFIT = (
 
 
 def of_trace(path: str | os.PathLike[str]) -> Report:
-    """The report that was appended to a trace file, or what the evaluations alone support.
+    """Make the report of a trace file: the one appended to it, or what the evaluations support.
 
-    Of several reports the last; a file of ``select(checkpoint=...)`` has none, and so neither an
-    error nor a calibration curve nor a landscape.
+    Of several reports the last is read. A file of ``select(checkpoint=...)`` has none, and so
+    neither an error nor a calibration curve nor a landscape.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The trace file.
+
+    Returns
+    -------
+    Report
+        The report.
     """
     file = Path(path)
     trace = Trace.load(file)

@@ -9,14 +9,44 @@ from inspect import getmembers, isabstract, isclass
 from pkgutil import iter_modules
 from typing import Any
 
-from svmselect.search.base import Search, Space, State
+from svmselect.search.base import (
+    Search,
+    Space,
+    State,
+    asleep,
+    generator,
+    loss_of,
+    no_gradient,
+    seeded,
+    slope_of,
+)
+from svmselect.search.trace import Trace
 
-__all__ = ["Search", "Space", "State", "available", "get_search"]
+__all__ = [
+    "Search",
+    "Space",
+    "State",
+    "Trace",
+    "asleep",
+    "available",
+    "generator",
+    "get_search",
+    "loss_of",
+    "no_gradient",
+    "seeded",
+    "slope_of",
+]
 
 
 @cache
 def available() -> dict[str, type[Search[Any]]]:
-    """Searches by name, found by listing this folder."""
+    """List the searches by name, found by listing this folder.
+
+    Returns
+    -------
+    dict
+        Names to classes.
+    """
     found: dict[str, type[Search[Any]]] = {}
     for entry in iter_modules(__path__):
         module = import_module(f"{__name__}.{entry.name}")
@@ -28,7 +58,25 @@ def available() -> dict[str, type[Search[Any]]]:
 
 
 def get_search(search: str | Search[Any], **options: Any) -> Search[Any]:
-    """Give a search by name, with its options; one that is made already is passed through."""
+    """Make a search by name, with its options.
+
+    Parameters
+    ----------
+    search : str or Search
+        A name from ``available()``; or a search, which is returned as it is.
+    **options : Any
+        The search's options.
+
+    Returns
+    -------
+    Search
+        The search.
+
+    Examples
+    --------
+    >>> from svmselect.search import get_search
+    >>> search = get_search("grid", size=5, refine=2)
+    """
     if isinstance(search, Search):
         if options:
             raise ValueError(f"options {sorted(options)} belong inside {search!r}")

@@ -30,9 +30,27 @@ class CMAState(State):
 class CMAES(Search[CMAState]):
     """CMA-ES with an elite: the best point so far always takes part in the next update.
 
-    The elite stands in for the worst of a generation that does not beat it. Stops after
-    ``patience`` iterations without progress (a gain above ``gain``) or after ``iterations``. A
-    population of 4 + 3 log(p) points, evaluated together.
+    Parameters
+    ----------
+    step : float, default 0.1
+        The first standard deviation.
+    population : int, optional
+        Points of a generation, evaluated together; 4 + 3 log(p) if None.
+    patience : int, default 20
+        Stop after that many iterations without progress.
+    gain : float, default 1e-6
+        A smaller gain does not count as progress.
+    iterations : int, default 200
+        Stop after that many iterations.
+
+    Notes
+    -----
+    The elite takes the place of the worst of a generation that does not beat it. No gradients are
+    used.
+
+    References
+    ----------
+    Hansen 2016; Glasmachers & Igel 2010, section 5.
     """
 
     step: float = 0.1

@@ -29,9 +29,25 @@ class CurveState(State):
 class Coordinate(Search[CurveState]):
     """Draw the curve along each coordinate in turn and go to its lowest point.
 
-    The values are as for ``grid`` (``size``, ``reach``, ``values``), fixed once and for all, so the
-    curves of one coordinate can be laid side by side. Ends when a whole cycle changes nothing, or
-    after ``cycles``.
+    Parameters
+    ----------
+    size : int, default 15
+        Values for each coordinate.
+    reach : tuple of float, default (7.0, 3.0)
+        How far from the start they go: in the first coordinate (log C), and in the others.
+    values : mapping of str to sequence of float, optional
+        The values for the coordinates it names, in natural units, as for ``Grid``.
+    cycles : int, default 10
+        Stop after that many cycles through all coordinates.
+
+    Notes
+    -----
+    The values are fixed once and for all, so the curves of one coordinate can be laid side by side.
+    It stops earlier when a whole cycle changes nothing.
+
+    References
+    ----------
+    Wahba, Lin & Zhang 1999; Kobayashi & Komaki 2005.
     """
 
     size: int = 15

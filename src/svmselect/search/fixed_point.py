@@ -25,15 +25,35 @@ class FixedPointState(State):
 
 @dataclass(frozen=True)
 class FixedPoint(Search[FixedPointState]):
-    """Level 2: iterate lambda <- gamma / (2 E_W), C = 1/lambda, until C settles. Level 3: compare.
+    """Kwok's iteration for C, repeated for each of a sweep of kernels, which are then compared.
 
-    gamma, the effective number of parameters, and the next C = 2 E_W / gamma are in the criterion's
-    ``details`` (``effective_parameters``, ``next_C``). With ``size`` > 1 that is done for ``size``
-    kernels, all parameters of the kernel multiplied by a common factor within exp(+-reach), and the
-    kernel of the highest model evidence, log p(D | lambda) - 1/2 log gamma, is taken; one with
-    gamma <= 0 ranks last. Where two values of lambda lead to each other (gamma jumps as points come
-    near the margin) the one with the higher evidence is taken. C moves by at most a factor
-    e^``longest`` at a time.
+    It needs a criterion whose ``details`` have "effective_parameters" and "next_C", such as
+    ``kwok``.
+
+    Parameters
+    ----------
+    size : int, default 1
+        Kernels in the sweep: all parameters are multiplied by a common factor.
+    reach : float, default 2.0
+        The factors lie within exp(+-reach).
+    tolerance : float, default 1e-3
+        C has settled when log C moves by less.
+    iterations : int, default 50
+        Stop after that many iterations.
+    longest : float, default 3.0
+        The longest step in log C.
+
+    Notes
+    -----
+    Level 2 iterates lambda <- gamma / (2 E_W), C = 1/lambda, until C settles, with gamma the
+    effective number of parameters. Level 3 takes the kernel with the highest model evidence, log
+    p(D | lambda) - 1/2 log gamma; one with gamma <= 0 ranks last. Where two values of lambda lead
+    to each other (gamma jumps as points come near the margin) the one with the higher evidence is
+    taken.
+
+    References
+    ----------
+    Kwok 2000, section IV-C, eqs 9-11.
     """
 
     size: int = 1

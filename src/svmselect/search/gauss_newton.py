@@ -24,14 +24,35 @@ class GaussNewtonState(State):
 
 @dataclass(frozen=True)
 class GaussNewton(Search[GaussNewtonState]):
-    """Minimise a quadratic model at every step; trust it the more the better it has predicted.
+    """Minimise a quadratic model of the objective at every step, damped until it predicts well.
 
+    Parameters
+    ----------
+    ftol : float, default 1e-5
+        Stop when a step gains less than this, or promises less than 0.3 of it.
+    iterations : int, default 100
+        Stop after that many steps.
+    attempts : int, default 10
+        Stop after that many steps in a row that do not lower the loss.
+    longest : float, default 1.0
+        The longest move of a coordinate in one step.
+    damping : float, default 0.01
+        The first damping, as a share of the Hessian's diagonal.
+    firm : float, default 0.6
+        The least damping after a step that was not taken.
+    begin : Evaluation, optional
+        What is known of the start already.
+
+    Notes
+    -----
     The model is of the criterion's own Hessian, for ``likelihood`` that of Gauss and Newton, so a
-    handful of steps finds an optimum in any number of length scales. No coordinate moves by more
-    than ``longest`` in one step. A step that does not lower the loss is not taken: it is tried
-    again with more damping, ``attempts`` times (a likelihood has kinks, where no step will do).
-    The search ends when a step gains less than ``ftol``, or promises less than 0.3 of it.
-    Cost: one evaluation with its Hessian a step, and O(p^3).
+    handful of steps finds an optimum in any number of length scales. A step that does not lower the
+    loss is not taken: it is tried again with more damping (a likelihood has kinks, where no step
+    will do). One evaluation with its Hessian a step, and O(p^3).
+
+    References
+    ----------
+    Marquardt 1963; Moré 1978.
     """
 
     ftol: float = 1e-5
@@ -86,7 +107,22 @@ class GaussNewton(Search[GaussNewtonState]):
         return self._step(state)
 
     def hopeless(self, at: Evaluation, gained: float) -> bool:
-        """Whether to give up here: for those who compare what is ahead with what they have."""
+        """Tell whether to give up here, because what is ahead cannot make up for what is behind.
+
+        For subclasses: this one never does.
+
+        Parameters
+        ----------
+        at : Evaluation
+            The point that was just accepted.
+        gained : float
+            What the step to it gained.
+
+        Returns
+        -------
+        bool
+            False.
+        """
         return False
 
     def _step(self, state: GaussNewtonState) -> GaussNewtonState:

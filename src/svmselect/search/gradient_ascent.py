@@ -27,12 +27,31 @@ class AscentState(State):
 class GradientAscent(Search[AscentState]):
     """Follow the gradient with one learning rate a coordinate; the value is never looked at.
 
+    It suits gradients that are noisy, as those of ``evidence-hmc`` are.
+
+    Parameters
+    ----------
+    step : float, default 0.1
+        Length of the first step, in every coordinate.
+    fraction : float, default 0.02
+        Stop when the gradient is that small a fraction of its peak.
+    longest : float, default 0.5
+        The longest step in the logarithm of a coordinate.
+    iterations : int, default 200
+        Stop after that many iterations.
+
+    Notes
+    -----
     A rate grows while its derivative does not decline quickly and is halved when the derivative
     changes sign. If the gradient rises sharply above its peak, or turns round, the step is
-    discarded and redone with smaller rates. Stops when the gradient is a small ``fraction`` of its
-    peak. Steps are linear in C and logarithmic in kernel parameters, none longer than ``longest``
-    in the logarithm. The answer is the last point accepted. (It descends on the loss: the names
-    are Gold & Sollich's, who ascend the evidence. The numbers are ours; they print none.)
+    discarded and redone with smaller rates. Steps are linear in C and logarithmic in kernel
+    parameters. The answer is the last point accepted. It descends on the loss: "ascent" is the
+    paper's word, which ascends the evidence. The paper prints no numbers for the constants; these
+    are ours.
+
+    References
+    ----------
+    Gold & Sollich 2003, section 4.3.
     """
 
     step: float = 0.1

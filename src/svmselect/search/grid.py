@@ -25,13 +25,34 @@ class GridState(State):
 
 @dataclass(frozen=True)
 class Grid(Search[GridState]):
-    """The full grid, then ``refine`` finer ones around the best point.
+    """The full grid, then finer ones around the best point.
 
-    ``size`` values a coordinate, evenly spaced in search coordinates and centred on the start:
-    within ``reach[0]`` of it in the first coordinate (log C), ``reach[1]`` in the others, as far as
-    the box goes. ``values`` overrides that for the coordinates it names, in natural units for those
-    that are logarithms, e.g. ``{"C": [0.1, 1, 10], "rbf.length_scale": [1, 2]}``. A refinement
-    spans one spacing to each side. O(size^p) evaluations; it refuses more than ``most``.
+    Parameters
+    ----------
+    size : int, default 10
+        Values for each coordinate, evenly spaced in search coordinates and centred on the start.
+    reach : tuple of float, default (7.0, 3.0)
+        How far from the start they go, as far as the box allows: in the first coordinate (log C),
+        and in the others.
+    refine : int, default 0
+        How many finer grids follow, each spanning one spacing to each side of the best point.
+    values : mapping of str to sequence of float, optional
+        The values for the coordinates it names, in natural units for those that are logarithms.
+    most : int, default 10000
+        A grid of more points is refused.
+
+    Notes
+    -----
+    O(size^p) evaluations for p coordinates.
+
+    References
+    ----------
+    Common practice; Wahba, Lin & Zhang 1999.
+
+    Examples
+    --------
+    >>> from svmselect.search import get_search
+    >>> search = get_search("grid", values={"C": [0.1, 1, 10], "rbf.length_scale": [1, 2]})
     """
 
     size: int = 10

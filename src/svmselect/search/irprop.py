@@ -26,12 +26,29 @@ class IRpropState(State):
 
 @dataclass(frozen=True)
 class IRprop(Search[IRpropState]):
-    """Improved resilient propagation with weight backtracking, inside a box.
+    """Improved resilient propagation (iRprop+): steps by the signs of the gradient alone.
 
+    Parameters
+    ----------
+    step : float or tuple of float, default 0.1
+        Length of the first step, for all coordinates or for each.
+    shortest : float, default 1e-3
+        Stop when every step is below this.
+    longest : float, default 2.0
+        The longest step.
+    iterations : int, default 200
+        Stop after that many iterations.
+
+    Notes
+    -----
     Each coordinate has its own step: longer by 1.2 while its derivative keeps its sign, halved when
-    the sign changes; then, if the loss has risen too, that coordinate takes its last move back.
-    Only signs count, so kinks and badly scaled derivatives do no harm. Stops when every step is
-    below ``shortest`` or after ``iterations``. Glasmachers & Igel start with steps of 0.1.
+    the sign changes; then, if the loss has risen too, that coordinate takes its last move back
+    (weight backtracking). Only signs count, so kinks and badly scaled derivatives do no harm.
+    Points stay inside the box. Glasmachers & Igel start with steps of 0.1.
+
+    References
+    ----------
+    Igel & Hüsken 2003; Glasmachers & Igel 2010, section 5.
     """
 
     step: float | tuple[float, ...] = 0.1

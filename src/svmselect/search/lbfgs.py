@@ -37,16 +37,39 @@ class LBFGSState(State):
 class LBFGS(Search[LBFGSState]):
     """BFGS along projected lines, with the weak Wolfe line search of Lewis & Overton.
 
-    It begins with ``approach`` steps of iRprop+: far from an optimum a quadratic model knows only
-    the nearest corner (C tiny, a length scale beyond all distances), the signs of the gradient do
-    better. Then the line search only brackets and halves: it asks for a sufficient decrease and a
-    slope that has risen enough, never for a small slope, which no point has when the minimum of a
-    line lies on a kink. Coordinates pressed against the edge are left out of the model. When a line
-    search fails the curvature is forgotten once; when it fails then too, the search ends. The first
-    move is ``step``, later ones up to twice the last and at most ``longest`` in any coordinate. The
-    matrix is kept whole: with tens or hundreds of coordinates limited memory would save nothing.
-    Stops at a projected gradient below ``gtol`` or when ``patience`` steps together gain less than
-    ``ftol``. O(p^3) a step.
+    Parameters
+    ----------
+    approach : int, default 30
+        Steps of iRprop+ to begin with.
+    step : float, default 0.2
+        Length of the first move, in any coordinate.
+    longest : float, default 1.0
+        The longest move, in any coordinate.
+    gtol : float, default 1e-5
+        Stop when the projected gradient is smaller.
+    ftol : float, default 1e-7
+        Stop when ``patience`` steps together gain less.
+    patience : int, default 5
+        See ``ftol``.
+    iterations : int, default 200
+        Stop after that many iterations.
+    trials : int, default 15
+        Evaluations that one line search may take.
+
+    Notes
+    -----
+    It begins with iRprop+ because far from an optimum a quadratic model knows only the nearest
+    corner (C tiny, a length scale beyond all distances), while the signs of the gradient do better.
+    The line search only brackets and halves: it asks for a sufficient decrease and a slope that has
+    risen enough, never for a small slope, which no point has when the minimum of a line lies on a
+    kink. Coordinates pressed against the edge are left out of the model. When a line search fails
+    the curvature is forgotten once; when it fails then too, the search ends. A move is at most
+    twice the last one. The matrix is kept whole: with tens or hundreds of coordinates limited
+    memory would save nothing. O(p^3) a step.
+
+    References
+    ----------
+    Lewis & Overton 2013.
     """
 
     approach: int = 30

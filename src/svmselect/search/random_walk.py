@@ -39,10 +39,30 @@ class WalkState(State):
 class RandomWalk(Search[WalkState]):
     """One coordinate at a time takes a Gaussian step and keeps it if the loss has fallen.
 
-    Each step size grows by ``factor`` when accepted and shrinks by it when not, which holds the
-    acceptance rate at one half. Steps are linear in C and logarithmic in kernel parameters; a step
-    out of the box is reflected at its edge. Stops when every step size is below ``shortest`` (times
-    C, for C), when ``patience`` sweeps together gain less than ``gain``, or after ``sweeps``.
+    Parameters
+    ----------
+    step : float, default 0.5
+        The first step size.
+    factor : float, default 1.3
+        A step size grows by this when the step is accepted and shrinks by it when not.
+    shortest : float, default 1e-3
+        Stop when every step size is below this (times C, for C).
+    gain : float, default 1e-6
+        Stop when ``patience`` sweeps together gain less.
+    patience : int, default 10
+        See ``gain``.
+    sweeps : int, default 200
+        Stop after that many sweeps through all coordinates.
+
+    Notes
+    -----
+    Monte Carlo at temperature zero; the step sizes hold the acceptance rate at one half. Steps are
+    linear in C and logarithmic in kernel parameters; a step out of the box is reflected at its
+    edge.
+
+    References
+    ----------
+    Gold & Sollich 2003, section 4.1.
     """
 
     step: float = 0.5

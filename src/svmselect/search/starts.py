@@ -58,12 +58,30 @@ def around(
 def make_starts(
     start: Any, data: Dataset, kernel: Kernel, count: int, named: bool, seed: int
 ) -> list[Array]:
-    """The starts of a selection.
+    """Make the points that a selection starts from.
 
-    ``start`` is "kernel" (its own parameters, C = 1), "data", "gold-sollich" (all random), a
-    mapping of names to natural values (others as "data"), or one or more points in logarithms.
-    None: "data" for a kernel given by name, "kernel" otherwise. Beyond the first, starts are spread
-    around it.
+    Parameters
+    ----------
+    start : str, mapping, array-like or None
+        "kernel": the kernel's own parameters and C = 1; "data": what the data suggest;
+        "gold-sollich": all random, as in Gold & Sollich 2003, section 4.3; a mapping of names to
+        natural values, with the others as "data"; or one or more points in logarithms. None is
+        "data" for a kernel given by name and "kernel" otherwise.
+    data : Dataset
+        The data.
+    kernel : Kernel
+        The kernel that is searched.
+    count : int
+        How many starts. Those beyond the first are spread around it.
+    named : bool
+        Whether the kernel was given by name.
+    seed : int
+        Seed of what is random.
+
+    Returns
+    -------
+    list of ndarray
+        The starts, in search coordinates.
     """
     names = ("log C", *kernel.names)
     rng = np.random.default_rng([seed, 1])
@@ -97,10 +115,24 @@ def make_starts(
 
 
 def make_space(data: Dataset, kernel: Kernel, bounds: Any, starts: list[Array]) -> Space:
-    """The search box: the kernel's own and ``least_C`` to ``C_MOST``, wider where a start lies out.
+    """Make the search box.
 
-    ``bounds`` overrides it: a mapping of names to (low, high) in natural units, or an array (p, 2)
-    in search coordinates.
+    Parameters
+    ----------
+    data : Dataset
+        The data.
+    kernel : Kernel
+        The kernel that is searched.
+    bounds : mapping, array-like or None
+        A mapping of names to (low, high) in natural units, or an array of shape (p, 2) in search
+        coordinates, in place of the default.
+    starts : list of ndarray
+        The box is made wider where a start would lie outside.
+
+    Returns
+    -------
+    Space
+        The box: by default the kernel's own, and for C from ``least_C`` to ``C_MOST``.
     """
     names = ("log C", *kernel.names)
     least = least_C(data, kernel, from_data(data, kernel))

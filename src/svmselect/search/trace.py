@@ -27,7 +27,19 @@ _FARTHEST = 700.0  # in search coordinates, which are logarithms: beyond it thei
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """One evaluation, and its place: the ``index``-th of the run called ``run``."""
+    """One evaluation, and which run it belongs to.
+
+    Attributes
+    ----------
+    run : str
+        The name of the run.
+    index : int
+        Its place in the run.
+    names : tuple of str
+        The names of the coordinates.
+    evaluation : Evaluation
+        The point and what was found there.
+    """
 
     run: str
     index: int
@@ -42,12 +54,12 @@ class Record:
 
     @property
     def point(self) -> Array:
-        """Search coordinates, named by ``names``."""
+        """The search coordinates, in the order of ``names``."""
         return self.evaluation.point
 
     @property
     def loss(self) -> float:
-        """What the search minimises; infinite where it is no number."""
+        """What the search minimises; infinite where it is not a number."""
         value = self.evaluation.value
         return value if math.isfinite(value) else math.inf
 
@@ -65,10 +77,16 @@ class Record:
 
 @dataclass(frozen=True, eq=False)
 class Trace(Sequence[Record]):
-    """All evaluations of a search, run by run, and their provenance.
+    """All evaluations of a search, run by run; a sequence of records.
 
-    ``provenance`` has the versions, the seed, the hash of the data and the settings; ``path`` the
-    file of JSON lines, if there is one.
+    Attributes
+    ----------
+    records : tuple of Record
+        The evaluations, in order.
+    provenance : mapping
+        The versions, the seed, the hash of the data and the settings.
+    path : Path, optional
+        The file of JSON lines, if there is one.
     """
 
     records: tuple[Record, ...]
@@ -86,7 +104,7 @@ class Trace(Sequence[Record]):
 
     @property
     def runs(self) -> dict[str, Trace]:
-        """The trace of each run by its name."""
+        """The trace of each run, by its name."""
         names = dict.fromkeys(record.strand for record in self.records)
         return {
             name: Trace(
@@ -111,9 +129,15 @@ class Trace(Sequence[Record]):
         return float(sum(record.evaluation.seconds for record in self.records))
 
     def best(self) -> Record:
-        """The evaluation with the lowest loss, the earliest of several.
+        """Return the evaluation with the lowest value, the earliest of several.
 
-        Where some looked at fewer folds than others, only those that looked at most compare.
+        Where some evaluations looked at fewer folds than others, only those that looked at most
+        compare.
+
+        Returns
+        -------
+        Record
+            The evaluation.
         """
         if not self.records:
             raise ValueError("the trace is empty: nothing was evaluated")
@@ -124,7 +148,18 @@ class Trace(Sequence[Record]):
 
     @classmethod
     def load(cls, path: str | Path) -> Trace:
-        """Read a file of JSON lines that ``select(checkpoint=...)`` has written."""
+        """Read a file of JSON lines that ``select(checkpoint=...)`` has written.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Trace
+            What it holds; a torn last line is left out.
+        """
         header, records = read_lines(Path(path))
         if header is None:
             raise ValueError(f"{path} has no complete first line, so nothing can be read from it")

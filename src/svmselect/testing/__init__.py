@@ -14,6 +14,7 @@ from svmselect.testing.criteria import check_criterion, criterion_checks
 from svmselect.testing.differences import Comparison, compare
 from svmselect.testing.kernels import Untouchable, check_kernel, kernel_checks
 from svmselect.testing.problems import KERNELS, REGIMES, Folds, Problem, problem, twinned, weighted
+from svmselect.testing.searches import check_search, search_checks
 
 __all__ = [
     "KERNELS",
@@ -24,10 +25,12 @@ __all__ = [
     "Untouchable",
     "check_criterion",
     "check_kernel",
+    "check_search",
     "compare",
     "criterion_checks",
     "kernel_checks",
     "problem",
+    "search_checks",
     "twinned",
     "weighted",
 ]

@@ -35,19 +35,49 @@ _TELLING = {
 
 
 def criterion_checks(criterion: Criterion, skip: Collection[str] = ()) -> list[Check]:
-    """Give every check that applies, as (name, function); a function raises AssertionError.
+    """List every check that applies to a criterion.
 
-    ``skip`` names kinds of checks to leave out, by how their names begin: "declarations",
-    "options", "refusal", "value", "gradient", "no gradient", "continuity", "permutation",
-    "relabelling", "translation", "scaling", "weights", "determinism", "warm start",
-    "ill-conditioned".
+    Parameters
+    ----------
+    criterion : Criterion
+        The criterion, with its options.
+    skip : collection of str, optional
+        Kinds of checks to leave out, by how their names begin: "declarations", "options",
+        "refusal", "value", "gradient", "no gradient", "continuity", "permutation", "relabelling",
+        "translation", "scaling", "weights", "determinism", "warm start", "ill-conditioned".
+
+    Returns
+    -------
+    list of (str, callable)
+        Names and functions; a function raises AssertionError.
+
+    Examples
+    --------
+    One test for each check::
+
+        @pytest.mark.parametrize(("name", "check"), criterion_checks(MyCriterion()))
+        def test_conformance(name, check):
+            check()
     """
     checks = [(name, partial(strictly, body)) for name, body in _all_checks(criterion)]
     return [check for check in checks if not check[0].startswith(tuple(skip))]
 
 
 def check_criterion(criterion: Criterion, skip: Collection[str] = ()) -> None:
-    """Run every check; raise one AssertionError that lists those that failed, and why."""
+    """Run every check of a criterion.
+
+    Parameters
+    ----------
+    criterion : Criterion
+        The criterion, with its options.
+    skip : collection of str, optional
+        Kinds of checks to leave out, as in ``criterion_checks``.
+
+    Raises
+    ------
+    AssertionError
+        If any check fails; it lists those that failed, and why.
+    """
     run(criterion, criterion_checks(criterion, skip))
 
 

@@ -25,10 +25,21 @@ NOISE = float(np.linalg.norm(list(_STENCIL.values())))
 
 @dataclass(frozen=True)
 class Comparison:
-    """A gradient beside central differences; ``error`` is relative, as ``compare`` defines it.
+    """A gradient beside central differences.
 
-    ``crossed`` says that at every step the active sets of some machine changed, so that there is
-    nothing to compare with.
+    Attributes
+    ----------
+    gradient : ndarray of shape (p,)
+        The gradient to be checked.
+    differences : ndarray of shape (p,)
+        The central differences.
+    error : float
+        The relative error, as ``compare`` defines it.
+    step : float
+        The step of the differences.
+    crossed : bool
+        Whether at every step the active sets of some machine changed, so that there is nothing to
+        compare with.
     """
 
     gradient: Array
@@ -41,9 +52,25 @@ class Comparison:
 def compare(objective: Objective, point: Array, steps: tuple[float, ...] = STEPS) -> Comparison:
     """Compare the gradient at a point with fourth-order central differences.
 
-    The error is max_i |g_i - d_i| / max(|d|_inf, 1e-3 |value|, 1e-9): in units of the largest
-    slope, or of the value where that is all but flat. Of the steps within which no active set
-    changes the best one counts: a wrong gradient is wrong at each of them.
+    Parameters
+    ----------
+    objective : Objective
+        The function, such as ``problem().objective(criterion)``.
+    point : ndarray of shape (p,)
+        The point, in search coordinates.
+    steps : tuple of float, optional
+        Steps to try.
+
+    Returns
+    -------
+    Comparison
+        The best of the steps within which no active set changes: a wrong gradient is wrong at each
+        of them.
+
+    Notes
+    -----
+    The error is ``max_i |g_i - d_i| / max(|d|_inf, 1e-3 |value|, 1e-9)``: in units of the largest
+    slope, or of the value where that is all but flat.
     """
     score, trained = objective.at(point, order=True)
     if score.gradient is None:

@@ -26,15 +26,12 @@ class Untouchable(Kernel):
     names = ("untouchable.parameter",)
 
     def leaves(self) -> Iterator[Kernel]:
-        """Yield itself: it has no parts."""
         yield self
 
     def at(self, theta: ArrayLike) -> Kernel:
-        """Give itself."""
         return self
 
     def block(self, X: Array, Z: Array | None) -> NoReturn:
-        """Fail."""
         raise AssertionError("the kernel was evaluated where nothing should be computed")
 
     def _diag(self, X: Array) -> NoReturn:
@@ -42,7 +39,20 @@ class Untouchable(Kernel):
 
 
 def kernel_checks(kernel: Kernel, n_inputs: int = 3) -> list[Check]:
-    """Give every check of a kernel for rows of ``n_inputs`` columns, as (name, function)."""
+    """List every check of a kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    n_inputs : int, default 3
+        How many columns the rows have.
+
+    Returns
+    -------
+    list of (str, callable)
+        Names and functions; a function raises AssertionError.
+    """
     rng = np.random.default_rng(0)
     X, Z = rng.normal(size=(30, n_inputs)), rng.normal(size=(17, n_inputs))
     checks: list[Check] = [
@@ -60,7 +70,20 @@ def kernel_checks(kernel: Kernel, n_inputs: int = 3) -> list[Check]:
 
 
 def check_kernel(kernel: Kernel, n_inputs: int = 3) -> None:
-    """Run every check; raise one AssertionError that lists those that failed, and why."""
+    """Run every check of a kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    n_inputs : int, default 3
+        How many columns the rows have.
+
+    Raises
+    ------
+    AssertionError
+        If any check fails; it lists those that failed, and why.
+    """
     run(kernel, kernel_checks(kernel, n_inputs))
 
 

@@ -25,28 +25,85 @@ _N_FOLDS = 4
 
 @dataclass(frozen=True)
 class Folds:
-    """A splitter with ready folds: ``fold[i]`` is the fold that holds row i out.
+    """A splitter with ready folds, as scikit-learn's ``PredefinedSplit``.
 
     Permuting rows permutes their folds, and copies of a row are held out together, so a criterion
     that resamples can be asked the same question of transformed data.
+
+    Parameters
+    ----------
+    fold : tuple of int
+        For each row the number of the fold that holds it out.
     """
 
     fold: tuple[int, ...]
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Any, Any]]:
-        """Yield (training rows, held-out rows)."""
+        """Iterate over the folds.
+
+        Parameters
+        ----------
+        X : array-like
+            Not used.
+        y : array-like, optional
+            Not used.
+        groups : array-like, optional
+            Not used.
+
+        Yields
+        ------
+        train : ndarray of int
+            The training rows.
+        test : ndarray of int
+            The rows that are held out.
+        """
         member = np.array(self.fold)
         for k in np.unique(member):
             yield np.flatnonzero(member != k), np.flatnonzero(member == k)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """How many folds there are."""
+        """Return the number of folds.
+
+        Parameters
+        ----------
+        X : array-like, optional
+            Not used.
+        y : array-like, optional
+            Not used.
+        groups : array-like, optional
+            Not used.
+
+        Returns
+        -------
+        int
+            The number of folds.
+        """
         return len(set(self.fold))
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Data and one setting of the hyperparameters."""
+    """Data and one setting of the hyperparameters.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        The inputs.
+    y : ndarray of shape (n,)
+        The labels, -1 and +1.
+    C : float
+        The penalty.
+    kernel : Kernel
+        The kernel.
+    loss : str
+        The name of the loss.
+    fit_intercept : bool
+        Whether there is an intercept.
+    fold : ndarray of int
+        For each row the fold that holds it out.
+    weights : ndarray of shape (n,), optional
+        Sample weights.
+    """
 
     X: Array
     y: Array
@@ -58,7 +115,18 @@ class Problem:
     weights: Array | None = None
 
     def prepared(self, criterion: Criterion) -> Criterion:
-        """The criterion with these folds and a fixed seed, where it takes them."""
+        """Give a criterion these folds and a fixed seed, where it takes them.
+
+        Parameters
+        ----------
+        criterion : Criterion
+            The criterion.
+
+        Returns
+        -------
+        Criterion
+            The criterion with these options.
+        """
         names = {option.name for option in fields(criterion)}
         known: dict[str, Any] = {}
         if "cv" in names:
@@ -68,35 +136,93 @@ class Problem:
         return replace(criterion, **known) if known else criterion
 
     def objective(self, criterion: Criterion) -> Objective:
-        """The criterion as a function of (C, kernel) on these data."""
+        """Make the criterion a function of (C, kernel) on these data.
+
+        Parameters
+        ----------
+        criterion : Criterion
+            The criterion.
+
+        Returns
+        -------
+        Objective
+            The function.
+        """
         data = Dataset.of(self.X, self.y, self.weights)
         made = self.prepared(criterion)
         return Objective(data, self.kernel, made, self.loss, self.fit_intercept)
 
     def score(self, criterion: Criterion, gradient: bool = False) -> Score:
-        """The criterion at this point."""
+        """Evaluate a criterion at this point.
+
+        Parameters
+        ----------
+        criterion : Criterion
+            The criterion.
+        gradient : bool, default False
+            Whether to compute the gradient.
+
+        Returns
+        -------
+        Score
+            The value.
+        """
         return self.objective(criterion).score(self.C, self.kernel, gradient)[0]
 
     def solution(self) -> Solution:
-        """The machine at this point."""
+        """Train the machine at this point.
+
+        Returns
+        -------
+        Solution
+            The machine.
+        """
         K = self.kernel(self.X)
         return solve(K, self.y, self.C, self.loss, self.fit_intercept, self.weights)
 
     def rows(self, index: IntArray) -> Problem:
-        """Only these rows, in this order; one named twice is there twice."""
+        """Take some rows, in this order; one named twice is there twice.
+
+        Parameters
+        ----------
+        index : ndarray of int
+            The rows.
+
+        Returns
+        -------
+        Problem
+            The problem of these rows.
+        """
         weights = None if self.weights is None else self.weights[index]
         return replace(
             self, X=self.X[index], y=self.y[index], fold=self.fold[index], weights=weights
         )
 
     def copied(self) -> Problem:
-        """Integer weights spelt out: weight k as k copies of the row, weight 0 as its absence."""
+        """Spell integer weights out: weight k as k copies of the row, weight 0 as its absence.
+
+        Returns
+        -------
+        Problem
+            The same problem without weights.
+        """
         counts = np.ones(len(self.y)) if self.weights is None else self.weights
         index = np.repeat(np.arange(len(self.y)), counts.astype(int))
         return replace(self.rows(index), weights=None)
 
     def scaled(self, t: float) -> Problem:
-        """t C and K / t, which leave every decision value as it is."""
+        """Multiply C by t and divide K by t, which leaves every decision value as it is.
+
+        Parameters
+        ----------
+        t : float
+            The factor.
+
+        Returns
+        -------
+        Problem
+            The scaled problem.
+        """
         return replace(self, C=t * self.C, kernel=Constant(1.0 / t) * self.kernel)
 
 
@@ -148,11 +274,29 @@ def problem(
     fit_intercept: bool = True,
     kernel: Kernel = KERNELS["amplitude"],
 ) -> Problem:
-    """Give a problem of two inputs and some twenty points in the named regime.
+    """Make a problem of two inputs and some twenty points in the named regime of active sets.
 
-    "one free" has fractional weights if there is an intercept: with whole ones the last free
-    vector would lie at a bound, because the betas sum to zero. The sets are those of the hinge
-    loss; the other losses are given the same data and the same C.
+    Parameters
+    ----------
+    regime : {"mixed", "all bounded", "none bounded", "one free", "none free"}, default "mixed"
+        The regime. The sets are those of the hinge loss; the other losses are given the same data
+        and the same C.
+    loss : str, default "hinge"
+        The name of the loss.
+    fit_intercept : bool, default True
+        Whether there is an intercept.
+    kernel : Kernel, optional
+        The kernel.
+
+    Returns
+    -------
+    Problem
+        The problem.
+
+    Notes
+    -----
+    "one free" has fractional weights if there is an intercept: with whole ones the last free vector
+    would lie at a bound, because the betas sum to zero.
     """
     condition = REGIMES[regime]
     for seed in range(40):
@@ -170,15 +314,38 @@ def problem(
 
 
 def weighted(p: Problem) -> Problem:
-    """The problem with weights 0 to 3, the zero where each training part keeps both classes."""
+    """Give a problem weights from 0 to 3, the zero where each training part keeps both classes.
+
+    Parameters
+    ----------
+    p : Problem
+        The problem.
+
+    Returns
+    -------
+    Problem
+        The problem with weights.
+    """
     weights = 1.0 + (np.arange(len(p.y)) % 3).astype(np.float64)
     weights[[np.flatnonzero(p.y == sign)[0] for sign in (-1.0, 1.0)]] = 0.0
     return replace(p, weights=weights)
 
 
 def twinned(p: Problem) -> Problem:
-    """The problem with points that occur with both labels.
+    """Give a problem points that occur with both labels.
 
+    Parameters
+    ----------
+    p : Problem
+        The problem.
+
+    Returns
+    -------
+    Problem
+        The problem with these points.
+
+    Notes
+    -----
     Where one of the two is free its margin is 1, and that of the other is -1 up to rounding: a
     criterion that asks on which side of -1 it lies must not let the rounding decide.
     """

@@ -150,12 +150,34 @@ def walk(
 
 
 def search_checks(search: Search[Any]) -> list[Check]:
-    """Give every check as (name, function); a function raises AssertionError."""
+    """List every check of a search.
+
+    Parameters
+    ----------
+    search : Search
+        The search, with its options.
+
+    Returns
+    -------
+    list of (str, callable)
+        Names and functions; a function raises AssertionError.
+    """
     return [(name, partial(strictly, body)) for name, body in _all_checks(search)]
 
 
 def check_search(search: Search[Any]) -> None:
-    """Run every check; raise one AssertionError that lists those that failed, and why."""
+    """Run every check of a search.
+
+    Parameters
+    ----------
+    search : Search
+        The search, with its options.
+
+    Raises
+    ------
+    AssertionError
+        If any check fails; it lists those that failed, and why.
+    """
     run(search, search_checks(search))
 
 
