@@ -193,6 +193,8 @@ def provenance(seed: int, data: str, names: Sequence[str], settings: Mapping[str
 
 def without_hessian(record: Record) -> Record:
     """A record as it is kept: a search needs Hessians, a reader does not."""
+    if record.evaluation.hessian is None:
+        return record
     return replace(record, evaluation=replace(record.evaluation, hessian=None))
 
 
