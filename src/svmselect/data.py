@@ -135,6 +135,37 @@ class Folds:
         return f"Folds({len(self)} of {len(self.train)} rows, {digest})"
 
 
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """One two-class problem among the rows of X, and its folds.
+
+    ``tests`` are positions within ``rows`` that are held out, one array a fold; weights are > 0.
+    ``again`` are folds of further rounds: then all rounds count, and a row still counts once. What
+    is trained on is the rest, or ``trains``: how often each fold trains on each row.
+    """
+
+    rows: IntArray
+    y: Array
+    weights: Array
+    tests: tuple[IntArray, ...]
+    again: tuple[IntArray, ...] = ()
+    trains: tuple[NDArray[np.integer[Any]], ...] = ()
+
+    @property
+    def share(self) -> float:
+        """The part of the weight that a fold's machine is trained on, on average."""
+        mass = [float(self.trained(k).sum()) for k in range(len(self.tests))]
+        return float(np.mean(mass)) / float(self.weights.sum())
+
+    def trained(self, fold: int) -> Array:
+        """The weights of the rows in training for a fold of any round."""
+        if self.trains:
+            return np.asarray(self.trains[fold] * self.weights)
+        weights = self.weights.copy()
+        weights[(*self.tests, *self.again)[fold]] = 0.0
+        return weights
+
+
 def merge_equal(X: Array, y: Array) -> tuple[IntArray, IntArray]:
     """Find equal rows of one class.
 

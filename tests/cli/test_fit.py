@@ -182,18 +182,27 @@ def test_a_stopped_search_goes_on(here: Here, table: Path, monkeypatch: pytest.M
     refused(here("fit", *options[:-1], "grid", "--resume"), "other settings", "search was CMAES")
 
 
-def test_the_default_goes_on_from_the_best_of_its_trace(here: Here, table: Path) -> None:
-    whole = fit(here, "clients.csv", "-t", "churn", "--ard", "no")
-    # as after a kill: the first lines only, the last one torn
+def test_the_default_goes_on_with_its_trace(here: Here, table: Path) -> None:
+    whole = fit(here, "clients.csv", "-t", "churn", "--ard", "no", "--no-report")
     trace = Path("clients/trace.jsonl")
-    trace.write_text("\n".join(trace.read_text().splitlines()[:-2]) + '\n{"run": "au')
-    resumed = fit(here, "clients.csv", "-t", "churn", "--ard", "no", "--resume")
-    assert resumed["evaluations"] < 0.5 * whole["evaluations"]
-    assert resumed["value"] == pytest.approx(whole["value"], abs=5e-3)
-    refused(here("fit", "clients.csv", "-t", "churn", "--resume"), "--ard no, now it is auto")
+    lines = trace.read_text().splitlines()
+    model = load("clients/model.skops").estimator
+    for kept in (2, len(lines) // 2, len(lines) - 1, len(lines)):
+        # as after a kill: the first lines only, the next one torn
+        trace.write_text("\n".join(lines[:kept]) + '\n{"run": "au')
+        resumed = fit(here, "clients.csv", "-t", "churn", "--ard", "no", "--resume", "--no-report")
+        again = load("clients/model.skops").estimator
+        assert resumed["value"] == whole["value"]
+        assert again.C_ == model.C_
+        assert again.kernel_ == model.kernel_
+        assert np.array_equal(again.dual_coef_, model.dual_coef_)
+        assert [r.point.tolist() for r in Trace.load(trace)] == [
+            json.loads(line)["point"] for line in lines[1:]
+        ]
+    refused(here("fit", "clients.csv", "-t", "churn", "--resume"), "ard was 'no', now 'auto'")
     clients(90).to_csv("clients.csv", index=False)
     ended = here("fit", "clients.csv", "-t", "churn", "--ard", "no", "--resume")
-    refused(ended, "about other data")
+    refused(ended, "for other data")
 
 
 def test_many_rows_are_announced(here: Here, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,8 @@ import pytest
 from sklearn.datasets import make_classification
 
 from svmselect import AutoSVC
-from svmselect.auto import large
-from svmselect.estimators import default, finalists
+from svmselect.estimators import by_default, by_scoring
+from svmselect.estimators.strategies import many_rows as large
 from svmselect.machine import solve
 
 X, y = make_classification(260, 3, n_informative=2, n_redundant=0, random_state=0)
@@ -15,7 +15,7 @@ x3, y3 = make_classification(300, 3, n_redundant=0, n_informative=3, n_classes=3
 
 @pytest.fixture(autouse=True)
 def few_are_many(monkeypatch):
-    monkeypatch.setattr(default, "MANY", 100)
+    monkeypatch.setattr(by_default, "MANY", 100)
     monkeypatch.setitem(large.choose_large.__kwdefaults__, "limit", 80)
     monkeypatch.setitem(large.choose_large.__kwdefaults__, "subsets", 2)
 
@@ -52,6 +52,6 @@ def test_landmarks_are_the_support_vectors_beyond(monkeypatch, multi_class):
 def test_scoring_of_many_rows(monkeypatch):
     model = AutoSVC(scoring="roc_auc", random_state=0, ard="no").fit(X, y)
     assert "roc_auc decided among" in model.explain()
-    monkeypatch.setattr(finalists, "EXACT", 200)
+    monkeypatch.setattr(by_scoring, "EXACT", 200)
     with pytest.raises(ValueError, match="260 rows are too many"):
         AutoSVC(scoring="roc_auc", random_state=0, ard="no").fit(X, y)

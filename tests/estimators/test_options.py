@@ -16,7 +16,7 @@ from sklearn.model_selection import (
 
 from svmselect import AutoKLR, AutoSVC, select
 from svmselect.criteria import get_criterion
-from svmselect.estimators.finalists import HeldOutModel
+from svmselect.estimators.by_scoring import HeldOutModel
 from svmselect.estimators.problem import Problem
 from svmselect.kernels import RBF, Constant, Linear, Matern, Product, Sum
 from svmselect.priors import Gaussian
@@ -132,11 +132,10 @@ def test_folds_of_any_kind():
     for cv in (repeated, ShuffleSplit(4, test_size=0.3, random_state=0)):
         assert AutoSVC(cv=cv, random_state=0).fit(X, y).score(X, y) > 0.7
     growing = TimeSeriesSplit(3)
-    with pytest.raises(ValueError, match="criterion='likelihood'"):
-        AutoSVC(cv=growing).fit(X, y)
     for cv in (growing, repeated):
-        named = AutoSVC(cv=cv, criterion="likelihood", max_time=0.2, random_state=0).fit(X, y)
-        assert named.score(X, y) > 0.55
+        for options in ({}, {"criterion": "cv-error", "max_time": 0.2}):
+            named = AutoSVC(cv=cv, random_state=0, **options).fit(X, y)
+            assert named.score(X, y) > 0.55
 
 
 @pytest.mark.parametrize(

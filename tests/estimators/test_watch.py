@@ -47,18 +47,10 @@ def test_a_listener_stops_with_the_best_so_far(data, options) -> None:
     assert model.score(*data) > 0.7
 
 
-def test_a_start_replaces_the_coarse_path(data) -> None:
-    whole = AutoSVC(ard="no", random_state=0).fit(*data)
-    listener = Listener()
-    begin = (float(whole.C_), float(whole.length_scale_))
-    again = AutoSVC(ard="no", random_state=0)._fit(*data, None, None, Watch(listener, start=begin))
-    assert len(listener.seen) < 0.5 * len(whole.trace_)
-    assert again.best_score_ == pytest.approx(whole.best_score_, abs=1e-3)
-
-
-def test_a_search_by_a_criterion_goes_on_from_its_file(data, tmp_path: Path) -> None:
+@pytest.mark.parametrize("criterion", ["auto", "gacv"])
+def test_a_search_goes_on_from_its_file(data, tmp_path: Path, criterion: str) -> None:
     file = tmp_path / "trace.jsonl"
-    options = {"criterion": "gacv", "random_state": 0}
+    options = {"criterion": criterion, "random_state": 0}
     AutoSVC(**options)._fit(*data, None, None, Watch(Listener(stop_at=20), file))
     kept = len(Trace.load(file))
     listener = Listener()
@@ -67,3 +59,4 @@ def test_a_search_by_a_criterion_goes_on_from_its_file(data, tmp_path: Path) -> 
     assert kept >= 20
     assert len(listener.seen) == len(whole.trace_) - kept
     assert model.best_params_ == whole.best_params_
+    np.testing.assert_array_equal(model.dual_coef_, whole.dual_coef_)

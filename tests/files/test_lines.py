@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from svmselect import report
-from svmselect.cli.files import TraceFile
 from svmselect.experiments.frame.journal import TrialFile
 from svmselect.experiments.frame.outcomes import Outcome
 from svmselect.files.lines import append_line
@@ -32,13 +31,6 @@ def checkpoint(path: Path, index: int) -> None:
     Journal(path, HEADER).append(Record("0", index, NAMES, evaluation(index)))
 
 
-def trace_of_fit(path: Path, index: int) -> None:
-    file = TraceFile(path, dict(HEADER))
-    if not path.exists() or file.resumed() is None:
-        file.begin()
-    file.append(evaluation(index), index)
-
-
 def trials(path: Path, index: int) -> None:
     file = TrialFile(path, "paper", (), resume=True)
     file.append(Outcome(("a", "b"), index, {"seed": 1}, {"error": 0.5}, 0.1))
@@ -52,7 +44,7 @@ def known(path: Path) -> list[int]:
     return [one.index for one in Trace.load(path)]
 
 
-WRITERS = [checkpoint, trace_of_fit, trials]
+WRITERS = [checkpoint, trials]
 
 
 @pytest.mark.parametrize("write", WRITERS)

@@ -15,7 +15,8 @@ from svmselect.kernels import RBF, Constant, Matern
 from svmselect.kernels.names import deviations
 from svmselect.priors import Flat, Hierarchical, Shrinkage
 from svmselect.search.run import Progress
-from svmselect.selection.hierarchy import isotropic, level_three
+from svmselect.selection.deviations import Deviations
+from svmselect.selection.hierarchy import isotropic
 
 RNG = np.random.default_rng(3)
 ALIKE = half_relevant(80, 0)[0][:, :4], half_relevant(80, 0)[1]
@@ -59,12 +60,12 @@ def test_one_input_that_matters_is_told_from_the_rest() -> None:
 def test_the_marginal_is_laplaces() -> None:
     """n loss + 1/2 log det(I + tau^2 H) on the deviations, H by differences of *values*.
 
-    With the logistic loss, whose criterion has no kinks.
+    With a criterion that has no kinks, and no Hessian of its own.
     """
     rows = slice(0, 60)
     prior = Hierarchical(ladder=(1.0,), step=0.01, tails=np.inf)
     found = select(
-        ONE[rows], Y[rows], "likelihood", "lbfgs", ard(ONE), "logistic", prior=prior,
+        ONE[rows], Y[rows], "evidence-ep", "lbfgs", ard(ONE), "logistic", False, prior=prior,
         random_state=0, bounds={"C": (0.1, 1e3)},
     )  # fmt: skip
     assert found.details["tau"] == 1.0
@@ -88,6 +89,29 @@ def test_the_marginal_is_laplaces() -> None:
     assert found.details["marginals"][1.0] == pytest.approx(expected, rel=1e-5)
 
 
+def test_a_hessian_of_its_own_is_taken() -> None:
+    found = select(
+        ONE[:60], Y[:60], "likelihood", "lbfgs", ard(ONE), prior=Hierarchical(ladder=(1.0,)),
+        random_state=0,
+    )  # fmt: skip
+    asked = [record for record in found.trace if record.run == "tau=1/hessian"]
+    assert len(asked) == 1
+    n, point = 60, asked[0].point
+    plain = replace(found.posterior, prior=Flat())
+    H = n * plain(point, 2, None)[0].hessian
+    tight = Shrinkage(1.0, 3.0)
+    J = [r.loss for r in found.trace if r.run.startswith("tau=1/") and r.run != "tau=1/hessian"]
+    expected = n * min(J) + Deviations.of(H, found.names).volume(tight, point)
+    assert found.details["marginals"][1.0] == pytest.approx(expected, rel=1e-6)
+
+
+def volume(H: np.ndarray, prior: Shrinkage, point: np.ndarray, names: tuple[str, ...]) -> float:
+    """For a Hessian over the length scales only; log C has none."""
+    whole = np.zeros((5, 5))
+    whole[1:, 1:] = H
+    return Deviations.of(whole, names).volume(prior, point)
+
+
 def test_level_three_with_normal_tails_is_exact_for_a_quadratic() -> None:
     """-log of the integral of exp(-x'Hx/2) against the normal prior of the deviations, by hand."""
     names = ("log C", *RBF([1.0] * 4).names)
@@ -98,11 +122,11 @@ def test_level_three_with_normal_tails_is_exact_for_a_quadratic() -> None:
     # E exp(-u'Su/2), u ~ N(0, tau^2): det(I + tau^2 S)^-1/2; a sample says the same
     draws = normal.rvs(400_000, random_state=0)
     mean = np.exp(-0.5 * np.einsum("ij,jk,ik->i", draws, basis @ H @ basis.T, draws)).mean()
-    exact = level_three(H, Shrinkage(tau), point, names)
+    exact = volume(H, Shrinkage(tau), point, names)
     assert exact == pytest.approx(-np.log(mean), abs=0.01)
-    assert level_three(H, Shrinkage(tau, 1e7), point, names) == pytest.approx(exact, abs=1e-5)
+    assert volume(H, Shrinkage(tau, 1e7), point, names) == pytest.approx(exact, abs=1e-5)
     # a likelihood that says nothing leaves the prior's own mass, one
-    assert level_three(0 * H, Shrinkage(tau), point, names) == pytest.approx(0.0, abs=1e-12)
+    assert volume(0 * H, Shrinkage(tau), point, names) == pytest.approx(0.0, abs=1e-12)
 
 
 def test_cut_short_it_gives_the_best_so_far() -> None:
@@ -120,7 +144,7 @@ def test_cut_short_it_gives_the_best_so_far() -> None:
     assert early.status.name == "callback"
     assert len(early.kernel.length_scale) == 3
     later = select(ONE, Y, "likelihood", "lbfgs", kernel, prior="hierarchical",
-                   callback=stop_in("tau=0.5/hessian"))  # fmt: skip
+                   callback=stop_in("tau=0.5/0"))  # fmt: skip
     assert later.status.name == "callback"
     assert list(later.details["marginals"]) == [0.0, 0.25]
 

@@ -16,6 +16,10 @@ from rich.text import Text
 _WIDTH = 80  # of what is not a terminal
 
 
+class EndNow(BaseException):
+    """The second Ctrl-C: unlike the first it is no reason to go on with the best so far."""
+
+
 @dataclass(frozen=True)
 class Output:
     """How much to say, and to whom: people, or (``as_json``) a program."""

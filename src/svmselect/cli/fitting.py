@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmselect.cli.console import Output, count
-from svmselect.cli.files import TraceFile
 from svmselect.cli.model import (
     SMALL,
     by_default,
@@ -28,7 +27,7 @@ from svmselect.cli.progress import Bar, Stopper, Watcher
 from svmselect.estimators.callbacks import Watch
 from svmselect.estimators.persist import save
 from svmselect.files.lock import Lock
-from svmselect.types import Array, Evaluation
+from svmselect.types import Array
 
 INTERRUPTED = 130
 
@@ -156,29 +155,15 @@ def _rows(wanted: Wanted, prepared: Prepared, model: Any, output: Output) -> tup
 def _chosen(wanted: Wanted, model: Any, rows: Rows, output: Output, notes: list[str]) -> bool:
     """Run the search, which writes its trace as it goes; whether it was interrupted."""
     path = wanted.folder / "trace.jsonl"
-    trace = TraceFile.of(path, rows.X, rows.y, wanted.question.seed, wanted.settings)
-    default = by_default(model)
-    start: tuple[float, float] | None = None
-    seen: list[Evaluation] = []
-    if default:
-        start = trace.resumed() if wanted.resume else None
-        if start is None:
-            trace.begin()
-    elif not wanted.resume:
+    if not wanted.resume:
         path.unlink(missing_ok=True)
-
-    def record(evaluation: Evaluation) -> None:
-        seen.append(evaluation)
-        trace.append(evaluation, len(seen) - 1)
-
     if wanted.resume:
         known = path.exists()
         said = f"going on with {path}" if known else f"there is no {path} to go on with: a new fit"
         output.note(said)
     bar = Bar("choosing", expected_evaluations(model, len(rows.y)), output, wanted.max_time)
     with bar, Stopper(output) as stopper:
-        watcher = Watcher(bar, stopper, record if default else None)
-        watch = Watch(watcher, None if default else path, start)
+        watch = Watch(Watcher(bar, stopper), path)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model._fit(rows.X, rows.y, None, None, watch)
@@ -187,8 +172,6 @@ def _chosen(wanted: Wanted, model: Any, rows: Rows, output: Output, notes: list[
         if warning not in told:
             notes.append(warning)
             output.note(warning)
-    if default:
-        trace.complete(model)
     return stopper.asked
 
 

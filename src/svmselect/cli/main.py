@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import typer
 
 from svmselect.cli.compare import compare
-from svmselect.cli.console import complain
+from svmselect.cli.console import EndNow, complain
 from svmselect.cli.demo import demo
 from svmselect.cli.fit import fit
 from svmselect.cli.listing import listing
@@ -91,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     try:
         code = application()(args=given, prog_name="svmselect", standalone_mode=False)
         sys.stdout.flush()  # here, where an error can still be told
-    except (KeyboardInterrupt, Interrupted):
+    except (KeyboardInterrupt, Interrupted, EndNow):
         complain("interrupted; nothing more was written")
         sys.exit(_INTERRUPTED)
     except BrokenPipeError:

@@ -67,7 +67,7 @@ def expected_evaluations(model: Any, rows: int) -> int:
 
 def plan(rows: int, inputs: int, classes: int, max_time: float | None) -> str:
     """What many rows will be used for, and how long it may take."""
-    from svmselect.auto.large import EXACT, LANDMARKS
+    from svmselect.estimators.strategies.many_rows import EXACT, LANDMARKS
 
     largest = 2 * rows / classes
     if largest > EXACT:

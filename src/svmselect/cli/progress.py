@@ -5,12 +5,11 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from types import FrameType, TracebackType
 from typing import Any
 
-from svmselect.cli.console import Output, terminal
+from svmselect.cli.console import EndNow, Output, terminal
 from svmselect.types import Evaluation
 
 PATIENCE = 2.0
@@ -120,21 +119,17 @@ class Stopper:
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         if self.asked:
-            raise KeyboardInterrupt
+            raise EndNow
         self.asked = True
         self.output.note("stopping with the best so far; Ctrl-C again ends at once")
 
 
 class Watcher:
-    """Listens to a fit: moves the bar, hands evaluations on, and stops it after Ctrl-C."""
+    """Listens to a fit: moves the bar, and stops the fit after Ctrl-C."""
 
-    def __init__(
-        self, bar: Bar, stopper: Stopper, record: Callable[[Evaluation], None] | None = None
-    ) -> None:
-        self.bar, self.stopper, self.record = bar, stopper, record
+    def __init__(self, bar: Bar, stopper: Stopper) -> None:
+        self.bar, self.stopper = bar, stopper
 
     def __call__(self, evaluation: Evaluation) -> bool:
         self.bar.step()
-        if self.record is not None:
-            self.record(evaluation)
         return self.stopper.asked

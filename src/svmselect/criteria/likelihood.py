@@ -19,6 +19,15 @@ from svmselect.probability import (
 from svmselect.types import Array
 
 
+@dataclass(frozen=True, eq=False)
+class Unfolded:
+    """Held-out rows of one two-class problem, their sigmoid, and d decision/d hyperparameters."""
+
+    held: HeldOut
+    fit: SigmoidFit
+    jacobian: Array | None
+
+
 @dataclass(frozen=True)
 class Likelihood(Resampled):
     """The mean log-probability of held-out labels under one sigmoid of the held-out decisions.
@@ -68,10 +77,15 @@ class Likelihood(Resampled):
         hessian = -bend / float(held.weights.sum())
         return self._verdict(held, fit, gradient=fit.gradient @ J, hessian=hessian)
 
+    def unfold(self, context: Context, jacobian: bool) -> list[Unfolded]:
+        """What the value is made of: the held-out rows, their sigmoid and how they move."""
+        held, fit = self.judge(context)
+        return [Unfolded(held, fit, held.jacobian(context) if jacobian else None)]
+
     def judge(self, context: Context) -> tuple[HeldOut, SigmoidFit]:
         """The held-out decisions and their sigmoid."""
         held = self.held_out(context)
-        if np.all(held.y == held.y[0]):
+        if self.targets == "labels" and np.all(held.y == held.y[0]):
             raise ValueError(
                 "cv holds out rows of one class only; a sigmoid needs both: use stratified folds"
             )

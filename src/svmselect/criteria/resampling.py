@@ -183,6 +183,7 @@ class HeldOut:
         by_fold = errors[mass > 0] / mass[mass > 0]
         spread = float(np.std(by_fold, ddof=1)) if len(by_fold) > 1 else float("nan")
         return {
+            "folds": k,
             "rows": self.rows,
             "fold": self.fold,
             "decision": self.decision,

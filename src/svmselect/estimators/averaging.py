@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from svmselect.auto import Pair
+from svmselect.data import Pair
 from svmselect.estimators.chosen import Chosen, HeldOut, Setting, hold_out
 from svmselect.estimators.machines import Sigmoid
 from svmselect.estimators.posteriors import Gaussian, Model, Posteriors

@@ -23,18 +23,18 @@ from sklearn.utils.validation import (
 
 from svmselect.criteria import available, get_criterion
 from svmselect.estimators.averaging import by_posterior, check_rows
+from svmselect.estimators.by_criterion import Wish, by_criterion
+from svmselect.estimators.by_default import Limits, by_default
+from svmselect.estimators.by_scoring import as_scorer, by_scoring
 from svmselect.estimators.callbacks import CallbackSupportMixin, Reporter, Watch, with_callbacks
 from svmselect.estimators.chosen import Chosen, fitted_machines
-from svmselect.estimators.criterion import Wish, by_criterion
-from svmselect.estimators.default import Limits, by_default
-from svmselect.estimators.finalists import as_scorer, by_scoring
 from svmselect.estimators.machines import Machines, from_dual_coef, to_dual_coef
-from svmselect.estimators.options import check_options, is_default, standardises
+from svmselect.estimators.options import check_options, forms, is_default, standardises
 from svmselect.estimators.posteriors import Model, Posteriors
 from svmselect.estimators.problem import Problem, Scaling
 from svmselect.estimators.relevance import relevance, scales, spread_of
-from svmselect.kernels import RBF, Kernel
-from svmselect.search.trace import Trace, from_line, to_line
+from svmselect.kernels import Kernel
+from svmselect.search.trace import Trace, from_line, to_line, without_hessian
 from svmselect.types import Array
 
 DENSE_LIMIT = 2**31
@@ -86,15 +86,13 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             rows, y, weights, members, self.cv, self.class_weight, standardises(self), seed
         )
         limits = Limits(self.max_time, self.n_jobs, seed, report, watch.checkpoint)
-        chosen = self._choose(problem, loss, limits, watch.start)
+        chosen = self._choose(problem, loss, limits)
         self._keep(rows, problem, chosen, loss)
         self._story |= {"seconds": time.perf_counter() - began, "seed": seed}
         report.end(self.explain())
         return self
 
-    def _choose(
-        self, problem: Problem, loss: str, limits: Limits, begin: tuple[float, float] | None
-    ) -> Chosen:
+    def _choose(self, problem: Problem, loss: str, limits: Limits) -> Chosen:
         if self.probability == "posterior":
             check_rows(problem)
         pairs = problem.pairs()
@@ -106,8 +104,9 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
                 "multi_class='ovo' or scoring=None"
             )
         if is_default(self):
-            start = self._warm(problem) if begin is None else (begin[0], RBF(begin[1]))
-            chosen = by_default(problem, pairs, loss, self.ard, separate, limits, start)
+            kernels = forms(self.kernel)
+            start = self._warm(problem)
+            chosen = by_default(problem, pairs, loss, kernels, self.ard, separate, limits, start)
         else:
             wish = Wish(self.kernel, self.criterion, self.search, self.prior, self.ard)
             chosen = by_criterion(problem, pairs, loss, wish, separate, limits)
@@ -125,12 +124,14 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             named = get_criterion(named)
         return bool(getattr(named, "normalised", True))
 
-    def _warm(self, problem: Problem) -> tuple[float, RBF] | None:
+    def _warm(self, problem: Problem) -> tuple[float, Kernel] | None:
         """C and kernel of the fit before, if there is one and it is to be used."""
         if not self.warm_start or "kernel_" not in vars(self):
             return None
         same = np.array_equal(self.classes_, problem.classes)
-        if not (same and isinstance(self.kernel_, RBF) and len(self.mean_) == problem.X.shape[1]):
+        if not (
+            same and isinstance(self.kernel_, Kernel) and len(self.mean_) == problem.X.shape[1]
+        ):
             return None
         return float(self.C_) / problem.penalty, self.kernel_
 
@@ -159,7 +160,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         names = ("log C", *setting.kernels[0].names)
         self._trace = {
             "names": list(names),
-            "lines": [to_line(record, names) for record in chosen.records],
+            "lines": [to_line(without_hessian(record), names) for record in chosen.records],
         }
         self._story = {
             "rows": len(X),

@@ -31,13 +31,11 @@ logger = logging.getLogger("svmselect")
 class Watch:
     """Who follows one fit: ``listener`` sees every evaluation and returns True to stop.
 
-    ``checkpoint`` is the file that a search by a named criterion resumes from; ``start``, C and the
-    length scale in units of the standardised inputs, replaces the coarse path of the default one.
+    ``checkpoint`` is the file that a search writes to and resumes from.
     """
 
     listener: Callable[[Evaluation], bool] | None = None
     checkpoint: Path | None = None
-    start: tuple[float, float] | None = None
 
 
 class Reporter:

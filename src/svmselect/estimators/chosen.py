@@ -8,8 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from svmselect.auto import Pair
-from svmselect.auto.trainers import Expansion
+from svmselect.data import Pair
 from svmselect.estimators.machines import (
     Machines,
     Sigmoid,
@@ -19,6 +18,7 @@ from svmselect.estimators.machines import (
 )
 from svmselect.estimators.posteriors import Posteriors
 from svmselect.estimators.problem import Problem
+from svmselect.estimators.strategies.trainers import Expansion
 from svmselect.kernels import Kernel
 from svmselect.machine.train import train
 from svmselect.probability import sigmoid_likelihood

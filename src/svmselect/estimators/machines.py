@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from svmselect.auto import Pair
+from svmselect.data import Pair
 from svmselect.kernels import Kernel
 from svmselect.machine import Solution
 from svmselect.machine.train import train

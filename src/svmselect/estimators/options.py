@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any
 
-from svmselect.kernels import as_kernel
+from svmselect.kernels import Kernel, as_kernel
 
 CHOICES = {
     "ard": ("auto", "yes", "no", True, False),
@@ -27,12 +27,22 @@ def check_options(estimator: Any) -> None:
 
 
 def is_default(estimator: Any) -> bool:
-    """Whether the default strategy decides: nothing is named but, perhaps, the Gaussian kernel."""
-    named = (estimator.criterion, estimator.search, estimator.prior)
-    if not all(isinstance(option, str) and option == "auto" for option in named):
-        return False
-    kernel = estimator.kernel
-    return isinstance(kernel, str) and kernel in ("auto", "rbf", "gaussian")
+    """Whether the default strategy decides: nothing is named, or what it does anyway."""
+    own = {
+        "criterion": ("auto", "likelihood"),
+        "search": ("auto", "gauss-newton"),
+        "prior": ("auto",),
+    }
+    given = {name: getattr(estimator, name) for name in own}
+    return all(isinstance(value, str) and value in own[name] for name, value in given.items())
+
+
+def forms(kernel: Any) -> list[Kernel]:
+    """The kernels to choose among; "auto" is the Gaussian."""
+    listed = kernel if isinstance(kernel, list | tuple) else [kernel]
+    if not listed:
+        raise ValueError("the list of kernels is empty; give at least one")
+    return [as_kernel("rbf" if isinstance(k, str) and k == "auto" else k) for k in listed]
 
 
 def standardises(estimator: Any) -> bool:

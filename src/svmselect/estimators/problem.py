@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from svmselect.auto import Pair
-from svmselect.data import Dataset, standardise
+from svmselect.data import Dataset, Pair, standardise
 from svmselect.estimators.folds import Splits, make_splits
 from svmselect.types import Array, BoolArray, IntArray
 
@@ -124,12 +123,17 @@ class Problem:
         made = []
         for i, j in combinations(range(len(self.classes)), 2):
             rows = np.flatnonzero((self.codes == i) | (self.codes == j))
+            held = self.splits.test[rows]
+            used = held.any(axis=0)
             tests, again = (
                 tuple(np.flatnonzero(t) for t in table[rows].T if t.any())
                 for table in (self.splits.test, self.splits.again)
             )
+            trains: tuple[IntArray, ...] = ()
+            if not self.splits.complete:
+                trains = tuple(self.splits.train[rows][:, used].T)
             y = np.where(self.codes[rows] == j, 1.0, -1.0)
-            made.append(Pair(rows, y, self.weights[rows], tests, again))
+            made.append(Pair(rows, y, self.weights[rows], tests, again, trains))
         return made
 
     def dataset(self, pair: Pair) -> Dataset:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
 
 import numpy as np
 
@@ -24,11 +27,16 @@ def matching(name: str, names: tuple[str, ...]) -> list[int]:
 
 def vectors(names: tuple[str, ...]) -> list[list[int]]:
     """Coordinates of each vector parameter of two entries or more."""
+    return [group for group in parameters(names).values() if len(group) > 1]
+
+
+@lru_cache(maxsize=64)
+def parameters(names: tuple[str, ...]) -> Mapping[str, list[int]]:
+    """Coordinates of each parameter, by its name without an index."""
     groups: dict[str, list[int]] = {}
     for i, name in enumerate(names):
-        if _INDEXED.match(name):
-            groups.setdefault(stem(name), []).append(i)
-    return [group for group in groups.values() if len(group) > 1]
+        groups.setdefault(stem(name), []).append(i)
+    return MappingProxyType(groups)
 
 
 def deviations(point: Array, names: tuple[str, ...]) -> Array:

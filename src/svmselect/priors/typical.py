@@ -47,14 +47,6 @@ def from_data(data: Dataset, kernel: Kernel) -> Array:
     return np.concatenate([[np.log(C)], theta])
 
 
-def unit(data: Dataset, kernel: Kernel) -> Array:
-    """C = 1, every length scale the median distance between rows, the rest as it is given."""
-    X = data.X[_some(data)]
-    middle = float(np.log(_median_distance(X)))
-    theta = [np.where(isinstance(leaf, Stationary), middle, leaf.theta) for leaf in kernel.leaves()]
-    return np.concatenate([[0.0], *theta])
-
-
 def least_C(data: Dataset, kernel: Kernel, start: Array) -> float:
     """1 / (n variance in feature space): below about this f cannot reach its margins.
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from svmselect.data import Dataset
 from svmselect.kernels import Kernel
-from svmselect.kernels.names import matching, stem
+from svmselect.kernels.names import parameters
 from svmselect.priors.base import Prior
-from svmselect.priors.typical import from_data, unit
+from svmselect.priors.typical import from_data
 from svmselect.types import Array
 
 
@@ -27,23 +27,22 @@ class Vague(Prior):
         logarithms).
     other : float, default infinity
         Standard deviation of the logarithm of every other parameter; infinity is flat.
-    about : {"data", "unit"}, default "data"
-        The means. "data": those of ``svmselect.priors.typical.from_data``, for standardised,
-        balanced data a length scale of about sqrt(d) and C between 1 and 3. "unit": C = 1, the
-        median distance between rows, and the other parameters as they are given.
     centre : ndarray, optional
-        The means; set by ``bind``.
+        The means, in search coordinates. If None, ``bind`` sets what the data suggest.
+
+    Notes
+    -----
+    What the data suggest is ``svmselect.priors.typical.from_data``: for standardised, balanced data
+    a length scale of about sqrt(d), and C between 1 and 3.
     """
 
     C: float = 3.0
     length_scale: float = 1.0
     other: float = np.inf
-    about: str = "data"
     centre: Array | None = field(default=None, repr=False, compare=False)
 
     def bind(self, data: Dataset, kernel: Kernel) -> Prior:
-        found = from_data if self.about == "data" else unit
-        return replace(self, centre=found(data, kernel))
+        return self if self.centre is not None else replace(self, centre=from_data(data, kernel))
 
     def log_density(self, point: Array, names: tuple[str, ...]) -> tuple[float, Array]:
         if self.centre is None:
@@ -63,9 +62,9 @@ class Vague(Prior):
 
     def _parts(self, names: tuple[str, ...]) -> list[tuple[list[int], float]]:
         """Coordinates whose mean has a density, and its standard deviation."""
-        groups = {stem(name): matching(stem(name), names) for name in names[1:]}
         parts = [([0], self.C)]
-        for name, members in groups.items():
+        for name, members in parameters(names[1:]).items():
+            members = [i + 1 for i in members]
             scale = self.length_scale if "length_scale" in name else self.other
             if np.isfinite(scale):
                 parts.append((members, scale))

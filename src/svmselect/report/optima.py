@@ -49,4 +49,6 @@ def ends(trace: Trace) -> tuple[Optimum, ...]:
         near = any(r.names == end.names and np.abs(r.point - end.point).max() < 0.02 for r in kept)
         if np.isfinite(end.loss) and not near:
             kept.append(end)
-    return tuple(Optimum(tuple(r.parameters.items()), r.value, f"run {r.run}") for r in kept[:10])
+    return tuple(
+        Optimum(tuple(r.parameters.items()), r.value, f"run {r.strand}") for r in kept[:10]
+    )

@@ -13,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -66,6 +66,11 @@ class Outcome:
     evaluations: int
     lane: _Lane | None = field(default=None, repr=False)
 
+    @property
+    def machines(self) -> Any:
+        """The machines it ended with; trained again where the run came from a checkpoint."""
+        return None if self.lane is None else self.lane.machines()
+
 
 @dataclass(frozen=True, eq=False)
 class Progress:
@@ -117,6 +122,21 @@ class Session:
         if self.max_time is None or self.best is None:
             return None
         return max(0.0, self.max_time - (time.monotonic() - self.began))
+
+    def within(self, seconds: float | None) -> Session:
+        """A session of its own with so much time, that writes and tells where this one does."""
+        return replace(
+            self, max_time=seconds, budget=None, records=[], runs=[], halted=self.halted,
+            began=time.monotonic(), best=None,
+        )  # fmt: skip
+
+    def take(self, other: Session) -> None:
+        """Take in what such a session has seen; that its time was up does not count here."""
+        self.records += other.records
+        self.runs += other.runs
+        self.best = self.best if other.best is None else other.best
+        if other.halted is not None and other.halted.name != "time":
+            self.halted = other.halted
 
     def check_time(self) -> None:
         """Halt if the time is up."""
@@ -190,6 +210,15 @@ class _Lane:
     def _task(self, position: int) -> Task:
         job = self.owner.job
         return job.function, self.owner.points[position], order_of(job.search)
+
+    def machines(self) -> Any:
+        """What the next evaluation would start from."""
+        if self.cold:
+            warm = None
+            for function, point, order in self.history:
+                _, warm = function(point, order, warm)
+            self.warm, self.cold = warm, False
+        return self.warm
 
     def skip(self, known: set[int]) -> bool:
         """Pass over what is known; whether anything is left to evaluate."""

@@ -8,7 +8,7 @@ import platform
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ from svmselect.files.lines import torn_beginning, whole_lines
 from svmselect.types import OK, Array, Evaluation, Status
 
 FORMAT = 1
+STRATEGY = "auto"
+"""What the runs of a strategy's steps begin with."""
 _LARGEST = 1_000_000  # entries of a Hessian that a line holds; a resumed run makes it again
 _FARTHEST = 700.0  # in search coordinates, which are logarithms: beyond it their exp is no number
 
@@ -43,6 +45,12 @@ class Record:
     index: int
     names: tuple[str, ...]
     evaluation: Evaluation
+
+    @property
+    def strand(self) -> str:
+        """What the run belongs to: the steps of a strategy, "auto/...", are one search."""
+        whole, step, _ = self.run.partition(f"{STRATEGY}/")
+        return f"{whole}{STRATEGY}" if step else self.run
 
     @property
     def point(self) -> Array:
@@ -96,10 +104,12 @@ class Trace(Sequence[Record]):
 
     @property
     def runs(self) -> dict[str, Trace]:
-        """The trace of each run, by its name."""
-        names = dict.fromkeys(record.run for record in self.records)
+        """The trace of each run, by its name; the steps of a strategy are one run."""
+        names = dict.fromkeys(record.strand for record in self.records)
         return {
-            name: Trace(tuple(r for r in self.records if r.run == name), self.provenance, self.path)
+            name: Trace(
+                tuple(r for r in self.records if r.strand == name), self.provenance, self.path
+            )
             for name in names
         }
 
@@ -179,6 +189,11 @@ def provenance(seed: int, data: str, names: Sequence[str], settings: Mapping[str
         "names": list(names),
         "settings": dict(settings),
     }
+
+
+def without_hessian(record: Record) -> Record:
+    """A record as it is kept: a search needs Hessians, a reader does not."""
+    return replace(record, evaluation=replace(record.evaluation, hessian=None))
 
 
 def to_line(record: Record, names: tuple[str, ...]) -> str:

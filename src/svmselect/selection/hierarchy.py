@@ -11,19 +11,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import block_diag
 
 from svmselect.kernels import Kernel
 from svmselect.kernels.base import Composite
 from svmselect.kernels.names import stem, vectors
 from svmselect.kernels.stationary import Stationary
 from svmselect.priors import Hierarchical, Prior, Shrinkage, Together
-from svmselect.search.base import Search, Space, State
+from svmselect.search.base import Space
 from svmselect.search.grid import Grid
 from svmselect.search.run import Job, Outcome, Session, run
 from svmselect.search.trace import Record
+from svmselect.selection.deviations import Deviations
+from svmselect.selection.look import Look
 from svmselect.selection.objective import Posterior
-from svmselect.types import Array, Evaluation, Status
+from svmselect.types import Array
 
 COARSE = Grid(size=4, refine=2)
 """Sixteen points and two refinements: from one start alone the likelihood is often stuck."""
@@ -51,30 +52,13 @@ class Climb:
         return {rung.tau: rung.marginal for rung in self.rungs}
 
 
-@dataclass(frozen=True)
-class Points(Search[State]):
-    """Not a search: a list of points to be evaluated once, with gradients."""
-
-    points: tuple[tuple[float, ...], ...]
-
-    name = "points"
-    gradients = True
-    reference = "none"
-
-    def start(self, point: Array, space: Space, seed: int) -> State:
-        return State(space=space, pending=tuple(np.array(p) for p in self.points))
-
-    def tell(self, state: State, answers: Sequence[Evaluation]) -> State:
-        return replace(state, stopped=Status("converged", "every point is evaluated"))
-
-
 def climb(jobs: Sequence[Job], prior: Hierarchical, session: Session, stage: str = "") -> Climb:
     """Choose tau for one kernel; ``jobs`` are the runs without a prior, one a start."""
     function = jobs[0].function
     assert isinstance(function, Posterior)
     _check(function)
     data = function.objective.data
-    n = float(data.weights.sum())
+    n = function.objective.n
     outcome = _isotropic_optimum(jobs, function, prior.beside, session, stage)
     if outcome.best is None:
         first = Rung(0.0, outcome, np.inf)
@@ -107,7 +91,8 @@ def climb(jobs: Sequence[Job], prior: Hierarchical, session: Session, stage: str
         H = _hessian(job, session, prior.step)
         if H is None:
             break
-        marginal = n * outcome.best.loss + level_three(H, shrinkage, point, job.space.names)
+        volume = Deviations.of(H, job.space.names).volume(shrinkage, point)
+        marginal = n * outcome.best.loss + volume
         rungs.append(Rung(tau, outcome, marginal))
         worse = 0 if marginal <= min(r.marginal for r in rungs) else worse + 1
         if worse >= prior.patience:
@@ -163,32 +148,19 @@ def _better(outcomes: Sequence[Outcome]) -> Outcome:
     return min(outcomes, key=lambda o: np.inf if o.best is None else o.best.loss)
 
 
-def level_three(H: Array, prior: Shrinkage, point: Array, names: tuple[str, ...]) -> float:
-    """What the negative log posterior lacks to a negative log marginal likelihood.
-
-    Laplace's method over the deviations of each vector from its mean, an orthonormal basis Q of
-    them: 1/2 log det(Q'(H + W)Q) + sum (d - 1) log z, W the precisions of the prior and z the
-    normaliser of one deviation over that of a unit normal. With normal tails W = I/tau^2 and
-    z = tau: 1/2 log det(I + tau^2 Q'HQ). Eigenvalues of Q'HQ count from 0 up.
-    """
-    groups = vectors(names)
-    parts = [np.linalg.svd(np.ones((1, len(group))))[2][1:].T for group in groups]
-    Q = block_diag(*parts)
-    values, V = np.linalg.eigh(Q.T @ H @ Q)
-    members = [i for group in groups for i in group]
-    W = Q.T @ (prior.precision(point, names)[members][:, None] * Q)
-    whole = (V * np.maximum(values, 0.0)) @ V.T + W
-    volume = 0.5 * float(np.linalg.slogdet(whole)[1])
-    return volume + float(Q.shape[1]) * prior.log_normaliser
-
-
 def _hessian(job: Job, session: Session, step: float) -> Array | None:
-    """The Hessian of the negative log-likelihood of all data in the coordinates of the vectors.
+    """The Hessian of the negative log-likelihood of all data; None if it was cut short.
 
-    By central differences of the exact gradient, made symmetric. None if it was cut short.
+    The criterion's own where it has one; else central differences of the exact gradient in the
+    coordinates of the vectors, made symmetric, and zero elsewhere.
     """
     space, point, function = job.space, job.start, job.function
     assert isinstance(function, Posterior)
+    n = function.objective.n
+    if function.objective.criterion.curved:
+        (end,) = run([replace(job, search=Look(((*point.tolist(),),), order=2))], session)
+        found = None if end.best is None else end.best.evaluation.hessian
+        return None if found is None else n * found
     members = [i for group in vectors(space.names) for i in group]
     around = []
     for i in members:
@@ -197,20 +169,19 @@ def _hessian(job: Job, session: Session, step: float) -> Array | None:
             x[i] = np.clip(x[i] + sign * step, space.lower[i], space.upper[i])
             around.append(x)
     before = len(session.records)
-    run([replace(job, search=Points(tuple(tuple(x.tolist()) for x in around)))], session)
+    run([replace(job, search=Look(tuple(tuple(x.tolist()) for x in around)))], session)
     records = sorted(session.records[before:], key=lambda record: record.index)
     answers = [record.evaluation for record in records]
     if len(answers) < len(around):
         return None
-    n = float(function.objective.data.weights.sum())
-    H = np.zeros((len(members), len(members)))
+    H = np.zeros((len(point), len(point)))
     for row, i in enumerate(members):
         ahead, behind = answers[2 * row], answers[2 * row + 1]
         if ahead.gradient is None or behind.gradient is None:
             return None
         width = ahead.point[i] - behind.point[i]
         if width > 0:  # a parameter whose bounds coincide does not vary
-            H[row] = n * (ahead.gradient[members] - behind.gradient[members]) / width
+            H[i, members] = n * (ahead.gradient - behind.gradient)[members] / width
     return np.asarray(0.5 * (H + H.T))
 
 
@@ -221,6 +192,15 @@ def isotropic(kernel: Kernel) -> Kernel:
     if isinstance(kernel, Stationary) and isinstance(kernel.length_scale, tuple):
         mean = float(np.exp(np.mean(np.log(kernel.length_scale))))
         return replace(kernel, length_scale=mean)  # type: ignore[type-var]
+    return kernel
+
+
+def per_input(kernel: Kernel, inputs: int) -> Kernel:
+    """The kernel with a vector of equal length scales in place of each single one."""
+    if isinstance(kernel, Composite):
+        return type(kernel)(tuple(per_input(part, inputs) for part in kernel.parts))
+    if isinstance(kernel, Stationary) and isinstance(kernel.length_scale, float):
+        return replace(kernel, length_scale=(kernel.length_scale,) * inputs)  # type: ignore[type-var]
     return kernel
 
 

@@ -129,8 +129,8 @@ def paths_of(source: Source) -> tuple[Path, ...]:
     folds = [r.evaluation.details.get("folds", np.inf) for r in source.records]
     kept = [r for r, f in zip(source.records, folds, strict=True) if f == max(folds)]
     made = []
-    for run in dict.fromkeys(r.run for r in kept):
-        records = [r for r in kept if r.run == run]
+    for run in dict.fromkeys(r.strand for r in kept):
+        records = [r for r in kept if r.strand == run]
         losses = np.array([r.loss for r in records])
         before = np.concatenate([[np.inf], np.minimum.accumulate(losses)[:-1]])
         where = np.array([projected(r.point, r.names) for r in records])

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from svmselect.auto import Pair
 from svmselect.criteria import Criterion, available
-from svmselect.data import stratified_folds
+from svmselect.data import Pair, stratified_folds
 from svmselect.estimators.averaging import hold_out_posteriors, logistic
+from svmselect.estimators.by_criterion import Wish, judged
 from svmselect.estimators.chosen import HeldOut, Setting, hold_out
-from svmselect.estimators.criterion import Wish, judged
 from svmselect.estimators.machines import Sigmoid, train_pair
 from svmselect.estimators.options import is_default, standardises
 from svmselect.estimators.posteriors import Model

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from svmselect.auto.landscape import Landscape
 from svmselect.criteria import Criterion
 from svmselect.data import Dataset
-from svmselect.estimators.criterion import judged
+from svmselect.estimators.by_criterion import judged
+from svmselect.estimators.strategies.task import Task
 from svmselect.kernels import Kernel
 from svmselect.plots.data.axes import width_of
 from svmselect.plots.data.refit import Refit
@@ -104,10 +104,10 @@ def of_refit(refit: Refit, pair: int = 0) -> Source:
     rows = pairs[0] if len(pairs) == 1 else None
     greater, name = True, "likelihood"
     if refit.default:
-        landscape = Landscape.of(problem.X, pairs, model._loss())
-        evaluate = _landscape(landscape, shift + float(np.log(share)))
-        unit = 1.0 / landscape.total
         shift += float(np.log(share))
+        objective = Task.of(problem.X, pairs, kernel, model._loss(), 1).objective(kernel)
+        evaluate = _objective(objective, shift)
+        unit = 1.0 / objective.n
         data = Dataset.of(problem.X, problem.codes > 0, problem.weights)
         # the default strategy has beliefs of its own; they show where it passed better values by
         folds = max(r.evaluation.details.get("folds", 0.0) for r in records)
@@ -158,15 +158,7 @@ def _objective(objective: Objective, shift: float) -> Evaluate:
     def evaluate(point: Array, warm: Any) -> tuple[float, Any]:
         moved = point.copy()
         moved[0] -= shift
-        score, trained = objective.at(moved, False, warm)
+        score, trained = objective.at(moved, 0, warm)
         return float(score.value), trained
-
-    return evaluate
-
-
-def _landscape(landscape: Landscape, shift: float) -> Evaluate:
-    def evaluate(point: Array, warm: Any) -> tuple[float, Any]:
-        reading = landscape.read(float(point[0]) - shift, point[1:], warm, slopes=False)
-        return -reading.loss / landscape.total, reading
 
     return evaluate

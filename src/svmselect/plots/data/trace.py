@@ -40,14 +40,21 @@ def trace_data(
     """Read a trace; ``shift`` is added to log C, for machines that are trained on more rows."""
     if not records:
         raise ValueError("the trace is empty: nothing was evaluated, so there is nothing to draw")
-    runs = tuple(dict.fromkeys(record.run for record in records))
+    runs = tuple(dict.fromkeys(record.strand for record in records))
     folds = np.array([record.evaluation.details.get("folds", np.nan) for record in records])
     rough = folds < np.nanmax(folds) if np.isfinite(folds).any() else np.zeros(len(folds), bool)
+
+    def height(record: Record) -> float:
+        if record.strand == record.run:
+            return record.loss
+        # the steps of a strategy have priors of their own: only the criterion compares
+        return -record.value if greater_is_better else record.value
+
     best = np.empty(len(records))
     leaders: dict[tuple[str, bool], Record] = {}
     for i, record in enumerate(records):
-        key = (record.run, bool(rough[i]))
-        if key not in leaders or record.loss < leaders[key].loss:
+        key = (record.strand, bool(rough[i]))
+        if key not in leaders or height(record) < height(leaders[key]):
             leaders[key] = record
         best[i] = leaders[key].value
     where = np.array([projected(record.point, record.names) for record in records])
@@ -55,7 +62,7 @@ def trace_data(
         criterion=criterion,
         greater_is_better=greater_is_better,
         runs=runs,
-        run=np.array([runs.index(record.run) for record in records]),
+        run=np.array([runs.index(record.strand) for record in records]),
         value=np.array([record.value for record in records]),
         best=best,
         rough=rough.astype(np.intp),

@@ -1,4 +1,4 @@
-"""The landscape's readings against retraining by hand and central differences."""
+"""The likelihood as the strategy sees it: against retraining by hand and central differences."""
 
 from __future__ import annotations
 
@@ -8,14 +8,20 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from svmselect.auto.landscape import Landscape, Pair, rbf_tangent
-from svmselect.auto.newton import Prior, expected_level_three, level_three
-from svmselect.data import stratified_folds
+from estimators.strategies.landscape import Landscape, prior_at
+from svmselect.data import Pair, stratified_folds
 from svmselect.kernels import RBF
+from svmselect.kernels.tangents import directional
 from svmselect.machine import ActiveSystem, solve
 from svmselect.machine.forward import decision_jacobian
 from svmselect.probability import fit_sigmoid, sigmoid_probability
 from svmselect.types import Array
+
+
+def tangent_of(X: Array, kernel: RBF, beta: Array) -> Array:
+    """(dK/dtheta) beta at all rows."""
+    everyone = np.arange(len(X))
+    return directional(kernel.tangents(X, kernel(X), {}), everyone, everyone, beta)
 
 
 def problem(n: int = 60, d: int = 3, seed: int = 0) -> tuple[Array, Array]:
@@ -46,7 +52,7 @@ def test_decision_jacobian(loss: str, intercept: bool, C: float) -> None:
     point = np.concatenate([[np.log(C)], np.log(scale)])
     K = RBF(tuple(scale))(X)
     solution = solve(K, y, C, loss, intercept, weights)
-    tangent = rbf_tangent(X, K, solution.beta, np.log(scale), np.arange(len(X)))
+    tangent = tangent_of(X, RBF(tuple(scale)), solution.beta)
     J = decision_jacobian(ActiveSystem.of(K, solution), rows, tangent)
     h = 1e-5
     numeric = np.column_stack(
@@ -68,7 +74,7 @@ def test_decision_jacobian_without_a_free_vector() -> None:
     K = RBF(3.0)(X)
     solution = solve(K, y, 1e-3)
     assert not len(solution.free)
-    tangent = rbf_tangent(X, K, solution.beta, log_scale, np.arange(len(X)))
+    tangent = tangent_of(X, RBF(3.0), solution.beta)
     J = decision_jacobian(ActiveSystem.of(K, solution), np.arange(len(y)), tangent)
     h = 1e-5
     numeric = np.column_stack(
@@ -81,9 +87,8 @@ def test_decision_jacobian_without_a_free_vector() -> None:
 def test_tangent_against_the_kernel(scale: list[float]) -> None:
     X, _ = problem()
     beta = np.random.default_rng(1).normal(size=len(X))
-    theta = np.log(scale)
     kernel = RBF(scale[0] if len(scale) == 1 else tuple(scale))
-    tangent = rbf_tangent(X, kernel(X), beta, theta, np.arange(len(X)))
+    tangent = tangent_of(X, kernel, beta)
     # against pullback: u'(dK)beta for a random u
     u = np.random.default_rng(2).normal(size=len(X))
     np.testing.assert_allclose(u @ tangent, kernel.pullback(X, np.outer(u, beta)), rtol=1e-11)
@@ -100,9 +105,10 @@ def test_reading_is_the_pooled_likelihood() -> None:
         train = np.setdiff1d(np.arange(len(y)), test)
         s = solve(K[np.ix_(train, train)], y[train], np.exp(0.5))
         f[test] = K[np.ix_(test, train)] @ s.beta + s.intercept
-    np.testing.assert_allclose(landscape.held_out(reading, [pair])[0], f, atol=1e-10)
+    (one,) = unfolded = landscape.unfold(reading)
+    np.testing.assert_allclose(landscape.task.held_out(unfolded)[0], f, atol=1e-10)
     slope, offset = fit_sigmoid(f, y, targets="platt")
-    np.testing.assert_allclose(reading.sigmoids[0], (slope, offset), rtol=1e-6)
+    np.testing.assert_allclose((one.fit.slope, one.fit.offset), (slope, offset), rtol=1e-6)
     p = sigmoid_probability(f, slope, offset)
     plus = int((y > 0).sum())
     t = np.where(y > 0, (plus + 1) / (plus + 2), 1 / (len(y) - plus + 2))
@@ -159,46 +165,36 @@ def test_three_pairs_share_rows() -> None:
 def test_level_three_by_hand() -> None:
     X, y = problem()
     reading = Landscape.of(X, [whole(y)]).read(0.5, np.array([0.2, 0.5, 0.8]))
-    prior = Prior(0.1, 0.4)
     P = np.eye(3) - 1 / 3
     h = np.linalg.eigvalsh(P @ reading.hessian[1:, 1:] @ P)
-    expected = reading.loss + prior.value(reading.point)
+    deviations = reading.point[1:] - 0.5
+    expected = reading.loss + 0.5 * ((0.5 / 2.0) ** 2 + ((0.5 - 0.1) / 0.5) ** 2)
+    expected += 0.5 * float(deviations @ deviations) / 0.4**2
     expected += 0.5 * np.log1p(0.4**2 * h.clip(0)).sum()
-    assert level_three(reading, prior) == pytest.approx(expected)
+    assert reading.level_three(0.1, 0.4) == pytest.approx(expected)
     # tied completely, the model stays where it is allowed to be: at equal scales
     isotropic = Landscape.of(X, [whole(y)]).read(0.5, np.full(3, 0.5))
-    tied = Prior(0.1, 1e-6)
-    assert expected_level_three(isotropic, tied) == pytest.approx(tied.height(isotropic))
-    free = Prior(0.1, 0.3)
-    assert expected_level_three(isotropic, free) < level_three(isotropic, free)
+    height = isotropic.loss + 0.5 * ((0.5 / 2.0) ** 2 + ((0.5 - 0.1) / 0.5) ** 2)
+    assert isotropic.expected(0.1, 1e-6) == pytest.approx(height)
+    assert isotropic.expected(0.1, 0.3) < isotropic.level_three(0.1, 0.3)
 
 
 def test_the_expected_level_three_is_that_of_the_quadratic_model() -> None:
     X, y = problem()
     at = Landscape.of(X, [whole(y)]).read(0.5, np.array([0.2, 0.5, 0.8]))
-    prior = Prior(0.1, 0.4)
+    prior, names = prior_at(0.1, 0.4, 3), ("log C", *RBF((1.0,) * 3).names)
     basis = np.linalg.svd(np.ones((1, 3)))[2][1:].T
     h = np.maximum(np.linalg.eigvalsh(basis.T @ at.hessian[1:, 1:] @ basis), 0.0)
 
     def model(u: Array) -> float:
         x = basis @ u
-        moved = np.concatenate([[at.log_C], at.log_scale + x])
+        moved = at.point + np.concatenate([[0.0], x])
         likelihood = at.loss + at.gradient[1:] @ x + 0.5 * x @ at.hessian[1:, 1:] @ x
-        return float(likelihood + prior.value(moved))
+        return float(likelihood - prior.log_density(moved, names)[0])
 
     lowest = minimize(model, np.zeros(2), tol=1e-12).fun
-    expected = lowest + 0.5 * np.log1p(prior.tau**2 * h).sum()
-    assert expected_level_three(at, prior) == pytest.approx(expected, abs=1e-6)
-
-
-def test_prior_derivatives() -> None:
-    prior, x = Prior(0.7, 0.3), np.array([1.3, 0.1, 0.5, -0.4])
-    h = 1e-6
-    numeric = [(prior.value(x + h * e) - prior.value(x - h * e)) / (2 * h) for e in np.eye(4)]
-    np.testing.assert_allclose(prior.gradient(x), numeric, rtol=1e-6)
-    origin = np.array([0.0, 0.7, 0.7, 0.7])
-    np.testing.assert_allclose(prior.hessian(3) @ (x - origin), prior.gradient(x))
-    assert prior.value(origin) == pytest.approx(0.0, abs=1e-15)
+    expected = lowest + 0.5 * np.log1p(0.4**2 * h).sum()
+    assert at.expected(0.1, 0.4) == pytest.approx(expected, abs=1e-6)
 
 
 def test_rounds_of_folds_are_averaged() -> None:
@@ -213,11 +209,13 @@ def test_rounds_of_folds_are_averaged() -> None:
     for tests in (one, two):
         pair = Pair(rows, y, ones, tests)
         landscape = Landscape.of(X, [pair])
-        parts.append(landscape.held_out(landscape.read(*point), [pair])[0])
+        seen = landscape.unfold(landscape.read(*point))
+        parts.append(landscape.task.held_out(seen)[0])
     f = np.concatenate(parts)
     labels = np.tile(y, 2)
     slope, offset = fit_sigmoid(f, labels, np.full(len(f), 0.5), targets="platt")
-    assert reading.sigmoids[0] == pytest.approx((slope, offset), rel=1e-6)
+    (fit,) = (one.fit for one in both.unfold(reading))
+    assert (fit.slope, fit.offset) == pytest.approx((slope, offset), rel=1e-6)
     # one round at a time: the first is what a landscape of so many folds sees
     first = Landscape.of(X, [Pair(rows, y, ones, one, two)], most=4).read(*point)
     alone = Landscape.of(X, [Pair(rows, y, ones, one)]).read(*point)
@@ -232,21 +230,23 @@ def test_equal_rows_are_merged() -> None:
     y = np.where(rng.random(80) < 0.2 + 0.6 * X[:, 0], 1.0, -1.0)
     pair = Pair(np.arange(80), y, rng.integers(1, 3, 80).astype(float), stratified_folds(y, 4, 0))
     merged = Landscape.of(X, [pair])
-    assert len(merged.folds[0].rows) <= 16
+    assert len(merged.task.halves[0].rows) <= 16
     apart = Landscape.of(X + 1e-9 * rng.normal(size=X.shape), [pair])
-    assert len(apart.folds[0].rows) == 80
+    assert len(apart.task.halves[0].rows) == 80
     assert merged.total == pytest.approx(apart.total)
     a, b = (landscape.read(0.3, np.log([1.5, 1.0, 2.0])) for landscape in (merged, apart))
     assert a.loss == pytest.approx(b.loss, rel=1e-6)
     np.testing.assert_allclose(
-        merged.held_out(a, [pair])[0], apart.held_out(b, [pair])[0], atol=1e-5
+        merged.task.held_out(merged.unfold(a))[0],
+        apart.task.held_out(apart.unfold(b))[0],
+        atol=1e-5,
     )
     np.testing.assert_allclose(a.gradient, b.gradient, atol=1e-3)
 
 
 @pytest.mark.parametrize("scale", [[0.5], [0.2, 0.5, 0.8]])
 def test_threads_see_the_same(scale: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("svmselect.auto.landscape._MANY", 0)
+    monkeypatch.setattr("svmselect.criteria.base._MANY", 0)
     X, y = problem()
     found = []
     for threads in (1, 3):

@@ -14,19 +14,22 @@ expansion over the landmarks as result.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from svmselect.auto.choose import Choice
-from svmselect.auto.features import draw_landmarks, landmark_count
-from svmselect.auto.landscape import Pair
-from svmselect.auto.subsets import Consensus, Listener, choose_on_subsets
-from svmselect.auto.trainers import Expansion, Trainer
-from svmselect.data import stratified_folds
-from svmselect.kernels import RBF
+from svmselect.data import Pair, stratified_folds
+from svmselect.estimators.strategies.default import Choice
+from svmselect.estimators.strategies.subsets import Consensus, choose_on_subsets
+from svmselect.estimators.strategies.trainers import Expansion, Trainer
+from svmselect.kernels import RBF, Kernel
+from svmselect.machine.features import draw_landmarks, landmark_count
+from svmselect.parallel import Serial
 from svmselect.probability import sigmoid_likelihood
+from svmselect.search.run import Session
+from svmselect.search.trace import Record
 from svmselect.types import Array, Evaluation, IntArray
 
 EXACT = 10_000
@@ -40,6 +43,7 @@ _HELD_OUT = 0.1  # the least part of the rows that judges
 _STEPS = np.array([[np.log(4.0), 0.0], [0.0, -0.5 * np.log(2.0)]])  # of log C, of the log scales
 _GAIN = 1.0  # in log-likelihood, that a step has to bring
 _TRIALS = 12
+_SUBSETS_SHARE = 0.6  # of the time, for the choice on subsets
 _WORK = 4e12  # of multiplications, spent on steps
 
 
@@ -70,14 +74,20 @@ class _Judge:
     trainer: Trainer
     pairs: Sequence[Pair]
     held: Sequence[IntArray]
-    log_scale: Array
-    deadline: float | None
-    listener: Listener
-    history: list[Evaluation] = field(default_factory=list)
+    chosen: Kernel
+    session: Session
+    stage: str
 
-    def kernel(self, factor: float) -> RBF:
-        scale = np.exp(self.log_scale + factor)
-        return RBF(float(scale[0])) if len(scale) == 1 else RBF(tuple(scale.tolist()))
+    def kernel(self, factor: float) -> Kernel:
+        """The chosen kernel with all length scales times exp(factor)."""
+        theta = self.chosen.theta.copy()
+        theta[self.scaled] += factor
+        return self.chosen.at(theta)
+
+    @cached_property
+    def scaled(self) -> Array:
+        """Which parameters are length scales."""
+        return np.array(["length_scale" in name for name in self.chosen.names])
 
     @property
     def overlap(self) -> float:
@@ -106,27 +116,35 @@ class _Judge:
             loss -= self.overlap * fit.value * float(w.sum())
             sigmoids.append((fit.slope, fit.offset))
             machines.append(machine)
-        where = np.concatenate([[point[0]], self.log_scale + point[1]])
-        evaluation = Evaluation(where, -loss / self.total, seconds=time.perf_counter() - began)
-        self.history.append(evaluation)
-        self.listener(evaluation)
+        where = np.concatenate([[point[0]], kernel.theta])
+        seconds = time.perf_counter() - began
+        details = {"value": -loss / self.total}
+        answer = Evaluation(where, loss / self.total, seconds=seconds, details=details)
+        names = ("log C", *kernel.names)
+        label = f"{self.stage}all rows"
+        fresh = self.count not in self.session.known(label)
+        self.session.note(Record(label, self.count, names, answer), fresh)
+        self.count += 1
         return _Trial(point, loss, tuple(sigmoids), tuple(machines))
 
+    count: int = 0
+
     def keep_going(self) -> bool:
-        late = self.deadline is not None and time.perf_counter() > self.deadline
-        return not (late or self.listener.asked_to_stop)
+        self.session.check_time()
+        return self.session.halted is None
 
 
 def choose_large(
     X: Array,
     pairs: Sequence[Pair],
     *,
+    kernels: Sequence[Kernel] = (RBF(),),
     loss: str = "hinge",
     ard: str | bool = "auto",
-    max_time: float | None = None,
+    session: Session | None = None,
+    stage: str = "",
     random_state: int | np.random.Generator | None = 0,
-    callback: Callable[[Evaluation], object] | None = None,
-    start: Choice | None = None,
+    start: tuple[float, Kernel] | None = None,
     threads: int = 1,
     limit: int = 2000,
     subsets: int = 3,
@@ -138,15 +156,16 @@ def choose_large(
 
     As ``choose``, on ``subsets`` subsets of ``limit`` rows; ``exact`` is the number of rows of a
     pair up to which machines are exact, ``landmarks`` and ``budget`` (bytes a pair) bound the
-    features beyond. ``max_time`` and ``callback`` end the choice, not the training that follows.
+    features beyond. ``session`` ends the choice, not the training that follows.
     """
     began = time.perf_counter()
-    deadline = None if max_time is None else began + max_time
+    session = Session(Serial()) if session is None else session
+    first = len(session.records)
     rng = np.random.default_rng(random_state)
-    listener = Listener(callback)
+    seconds = None if session.max_time is None else _SUBSETS_SHARE * session.max_time
     consensus = choose_on_subsets(
-        X, pairs, loss=loss, ard=ard, limit=limit, subsets=subsets, rng=rng, listener=listener,
-        seconds=None if max_time is None else 0.6 * max_time, start=start, threads=threads,
+        X, pairs, kernels=kernels, loss=loss, ard=ard, limit=limit, subsets=subsets, rng=rng,
+        session=session, stage=stage, seconds=seconds, start=start, threads=threads,
     )  # fmt: skip
     sizes = [landmark_count(len(pair.rows), landmarks, budget) for pair in pairs]
     m = min(size for size, _ in sizes)
@@ -154,7 +173,7 @@ def choose_large(
     mapped = [rows if len(p.rows) > exact else None for p, rows in zip(pairs, drawn, strict=True)]
     trainer = Trainer(X, pairs, mapped, loss, single=any(single for _, single in sizes))
     held = [_held_out(pair) for pair in pairs]
-    judge = _Judge(trainer, pairs, held, consensus.log_scale, deadline, listener)
+    judge = _Judge(trainer, pairs, held, consensus.kernel, session, stage)
     best = judge.read(np.array([consensus.log_C, 0.0]), None)
     best = _climb(judge, best, min(_TRIALS, int(_WORK / trainer.work)))
     shares = [
@@ -167,7 +186,10 @@ def choose_large(
         trainer.train(i, kernel, C, pair.weights, best.machines[i]) for i, pair in enumerate(pairs)
     )
     messages = _messages(X, pairs, mapped, consensus, best, judge, machines, limit)
-    choice = _choice(judge, best, C, kernel, consensus, messages, time.perf_counter() - began)
+    choice = _choice(judge, best, C, kernel, consensus, messages)
+    choice = replace(
+        choice, records=tuple(session.records[first:]), seconds=time.perf_counter() - began
+    )
     return Large(choice, machines)
 
 
@@ -245,10 +267,9 @@ def _choice(
     judge: _Judge,
     best: _Trial,
     C: float,
-    kernel: RBF,
+    kernel: Kernel,
     consensus: Consensus,
     messages: tuple[str, ...],
-    seconds: float,
 ) -> Choice:
     """The record of the default strategy; its error is that of the held-out rows."""
     held_out, wrong, weights = [], [], []
@@ -261,7 +282,6 @@ def _choice(
         weights.append(pair.weights[held])
     w = np.concatenate(weights)
     error = float(w @ np.concatenate(wrong)) / float(w.sum())
-    history = [e for choice in consensus.choices for e in choice.history] + judge.history
     return Choice(
         C=C,
         kernel=kernel,
@@ -271,7 +291,7 @@ def _choice(
         standard_error=float(np.sqrt(max(error * (1.0 - error), 0.0) / judge.total)),
         held_out=tuple(held_out),
         tau=consensus.tau,
-        history=tuple(history),
+        records=(),
         messages=messages,
-        seconds=seconds,
+        seconds=0.0,
     )

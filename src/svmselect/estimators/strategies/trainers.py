@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from svmselect.auto.features import FeatureMap
-from svmselect.auto.landscape import Pair
-from svmselect.auto.primal import CORNERS, Features, LinearMachine, fit_linear
+from svmselect.data import Pair
 from svmselect.kernels import Kernel
 from svmselect.machine import Solution
+from svmselect.machine.features import FeatureMap
+from svmselect.machine.primal import CORNERS, Features, LinearMachine, fit_linear
 from svmselect.machine.train import train
 from svmselect.types import Array, IntArray, Status
 

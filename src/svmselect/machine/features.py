@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmselect.auto.landscape import Pair
-from svmselect.auto.primal import Features
+from svmselect.data import Pair
 from svmselect.kernels import Kernel
 from svmselect.kernels.nystrom import Nystrom
+from svmselect.machine.primal import Features
 from svmselect.types import Array, IntArray
 
 _BLOCK = 2**21  # kernel values at a time: 16 MiB

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 
-from svmselect.auto import Pair
-from svmselect.auto.large import EXACT
+from svmselect.data import Pair
 from svmselect.estimators.chosen import Chosen, HeldOut, Setting, hold_out
 from svmselect.estimators.problem import Problem
+from svmselect.estimators.strategies.many_rows import EXACT
 from svmselect.kernels import RBF, Kernel
 from svmselect.search.trace import Record
 from svmselect.types import Array

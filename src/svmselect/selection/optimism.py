@@ -16,13 +16,13 @@ Cost O(n p^2 + folds p^3) for p parameters, beside that of one Jacobian.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit
 
-from svmselect.auto.landscape import Folds, Landscape, Reading
-from svmselect.auto.newton import Prior
+from svmselect.criteria.likelihood import Unfolded
 from svmselect.probability import sigmoid_likelihood, sigmoid_targets
 from svmselect.types import Array, IntArray
 
@@ -53,63 +53,54 @@ class _Part:
         return np.asarray(J.T @ ((self.count[rows] * p * (1.0 - p))[:, None] * J))
 
 
-def tempered(landscape: Landscape, at: Reading, prior: Prior) -> tuple[tuple[float, float], ...]:
-    """The sigmoids of a reading, (slope, offset) each, less steep where the fit promised too much.
+def tempered(
+    unfolded: Sequence[Unfolded], precision: Array, overlap: float
+) -> tuple[tuple[float, float], ...]:
+    """The sigmoids, (slope, offset) each, less steep where the fit promised too much.
 
-    Their thresholds stay; only the slope is in doubt.
+    Their thresholds stay; only the slope is in doubt. ``precision`` is the negative Hessian of the
+    log prior over (log C, parameters); ``overlap`` is what a row counts in each of its pairs.
     """
     milder = []
-    odds = without_each_fold(landscape, at, prior)
-    for z, folds, (slope, offset) in zip(odds, landscape.folds, at.sigmoids, strict=True):
-        y = folds.y[np.concatenate(folds.held)]
-        fit = sigmoid_likelihood(z, y, np.concatenate(folds.count), "platt", one_sided=True)
+    odds = without_each_fold(unfolded, precision, overlap)
+    for z, one in zip(odds, unfolded, strict=True):
+        held = one.held
+        fit = sigmoid_likelihood(z, held.y, held.weights, "platt", one_sided=True)
         factor = float(np.clip(-fit.slope, _LEAST, 1.0))
-        milder.append((factor * slope, factor * offset))
+        milder.append((factor * one.fit.slope, factor * one.fit.offset))
     return tuple(milder)
 
 
-def without_each_fold(landscape: Landscape, at: Reading, prior: Prior) -> list[Array]:
+def without_each_fold(
+    unfolded: Sequence[Unfolded], precision: Array, overlap: float
+) -> list[Array]:
     """The log odds of the held-out rows of each pair, had their fold had no say in phi."""
-    parts = _parts(landscape, at)
-    p, d = parts[0].J.shape[1], len(at.log_scale)
-    precision = np.diag(np.full(p, _VAGUE))
-    precision[: d + 1, : d + 1] = prior.hessian(d)
-    H = precision + landscape.overlap * sum(part.hessian(slice(None)) for part in parts)
+    parts = [_part(one, i, len(unfolded)) for i, one in enumerate(unfolded)]
+    p, shared = parts[0].J.shape[1], len(precision)
+    whole = np.diag(np.full(p, _VAGUE))
+    whole[:shared, :shared] = precision
+    H = whole + overlap * sum(part.hessian(slice(None)) for part in parts)
     without = [part.z.copy() for part in parts]
     gradients = [part.gradient for part in parts]
     for group in range(1 + max(int(part.group.max()) for part in parts)):
         members = [part.group == group for part in parts]
         own = sum(part.hessian(rows) for part, rows in zip(parts, members, strict=True))
         pull = sum(g[rows].sum(axis=0) for g, rows in zip(gradients, members, strict=True))
-        step = np.linalg.solve(H - landscape.overlap * own, landscape.overlap * pull)
+        step = np.linalg.solve(H - overlap * own, overlap * pull)
         for z, part, rows in zip(without, parts, members, strict=True):
             z[rows] += part.J[rows] @ step
     return without
 
 
-def _parts(landscape: Landscape, at: Reading) -> list[_Part]:
-    """All pairs; columns of J: log C, log scales, then a stretch and a shift for each sigmoid."""
-    shared = 1 + len(at.log_scale)
-    parts = []
-    for i, (folds, jacobian) in enumerate(
-        zip(landscape.folds, landscape.jacobians(at), strict=True)
-    ):
-        f = np.concatenate(
-            [s.decision[rows] for rows, s in zip(folds.held, at.solutions[i], strict=True)]
-        )
-        slope, offset = at.sigmoids[i]
-        z = -(slope * f + offset)
-        J = np.zeros((len(z), shared + 2 * len(landscape.folds)))
-        J[:, :shared] = -slope * jacobian
-        J[:, shared + 2 * i], J[:, shared + 2 * i + 1] = z, 1.0
-        rows = np.concatenate(folds.held)
-        parts.append(_Part(folds.y[rows], z, J, np.concatenate(folds.count), _groups(folds)[rows]))
-    return parts
-
-
-def _groups(folds: Folds) -> IntArray:
-    """The first fold that holds out each row."""
-    group = np.full(len(folds.rows), len(folds.held))
-    for k in range(len(folds.held) - 1, -1, -1):
-        group[folds.held[k]] = k
-    return group
+def _part(one: Unfolded, i: int, pairs: int) -> _Part:
+    """Columns of J: log C, the parameters, then a stretch and a shift for each pair's sigmoid."""
+    assert one.jacobian is not None
+    held, shared = one.held, one.jacobian.shape[1]
+    z = -(one.fit.slope * held.decision + one.fit.offset)
+    J = np.zeros((len(z), shared + 2 * pairs))
+    J[:, :shared] = -one.fit.slope * one.jacobian
+    J[:, shared + 2 * i], J[:, shared + 2 * i + 1] = z, 1.0
+    # the first fold that holds out each row
+    first = np.full(int(held.rows.max()) + 1, len(held.solutions))
+    np.minimum.at(first, held.rows, held.fold)
+    return _Part(held.y, z, J, held.weights, first[held.rows])

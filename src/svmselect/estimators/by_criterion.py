@@ -9,18 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from svmselect.auto import Pair
 from svmselect.criteria import Criterion, available, get_criterion
-from svmselect.data import Dataset
+from svmselect.data import Dataset, Pair
+from svmselect.estimators.by_default import Limits
 from svmselect.estimators.chosen import Chosen, Setting, hold_out
-from svmselect.estimators.default import Limits
-from svmselect.estimators.pairwise import Pairwise, Part
 from svmselect.estimators.problem import Problem
 from svmselect.kernels import Constant, Kernel, as_kernel
 from svmselect.kernels.stationary import Stationary
 from svmselect.search import get_search
-from svmselect.search.run import Progress
 from svmselect.selection import select
+from svmselect.selection.pairwise import Pairwise, Part
 from svmselect.selection.result import Selection
 
 _STARTS = 4  # of a search that follows gradients and so may end in a poor optimum
@@ -113,7 +111,7 @@ def _selected(
         random_state=limits.seed,
         n_jobs=limits.n_jobs,
         checkpoint=limits.checkpoint,
-        callback=None if limits.report is None else _Told(limits),
+        callback=limits.tell,
         weights=data.weights,
     )
     return selection, intercept
@@ -131,17 +129,6 @@ def judged(
     ]
     data = Dataset.of(problem.X, problem.codes > 0, problem.weights)
     return data, Pairwise(parts, len(problem.classes))
-
-
-class _Told:
-    """Passes a search's progress on to who wants to know."""
-
-    def __init__(self, limits: Limits) -> None:
-        self.limits = limits
-
-    def __call__(self, progress: Progress) -> bool:
-        report = self.limits.report
-        return report is not None and report(progress.record.evaluation)
 
 
 def _judge(wish: Wish, problem: Problem, pair: Pair, seed: int) -> Criterion:

@@ -5,10 +5,10 @@ import pytest
 
 from svmselect.criteria import get_criterion
 from svmselect.data import Dataset
-from svmselect.estimators.pairwise import Pairwise, Part
 from svmselect.estimators.problem import Problem
 from svmselect.kernels import RBF
 from svmselect.selection.objective import Objective
+from svmselect.selection.pairwise import Pairwise, Part
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(45, 3))

@@ -10,39 +10,29 @@ fifth of them or above it, and worse at C n_subset/n, often by much (on twonorm 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import log_expit
 
-from svmselect.auto.choose import Choice, choose
-from svmselect.auto.landscape import Pair
-from svmselect.types import Array, Evaluation, IntArray
+from svmselect.data import Pair
+from svmselect.estimators.strategies.default import Choice, choose
+from svmselect.kernels import Kernel
+from svmselect.search.run import Session
+from svmselect.selection.hierarchy import isotropic
+from svmselect.types import Array, IntArray
 
 _FEWEST = 40  # rows of a class that a subset keeps, if there are so many
 _FAR = 4.0  # standard errors behind the best subset, beyond which a choice missed the optimum
 
 
-@dataclass(eq=False)
-class Listener:
-    """Passes evaluations on to a callback, and remembers whether it asked to stop."""
-
-    callback: Callable[[Evaluation], object] | None
-    asked_to_stop: bool = False
-
-    def __call__(self, evaluation: Evaluation) -> bool:
-        if self.callback is not None and self.callback(evaluation):
-            self.asked_to_stop = True
-        return self.asked_to_stop
-
-
 @dataclass(frozen=True, eq=False)
 class Consensus:
-    """C of machines trained on a part of the rows, and length scales, by what subsets chose."""
+    """C of machines trained on a part of the rows, and a kernel, by what subsets chose."""
 
     log_C: float
-    log_scale: Array
+    kernel: Kernel
     tau: float
     choices: tuple[Choice, ...]
     messages: tuple[str, ...]
@@ -52,19 +42,22 @@ def choose_on_subsets(
     X: Array,
     pairs: Sequence[Pair],
     *,
+    kernels: Sequence[Kernel],
     loss: str,
     ard: str | bool,
     limit: int,
     subsets: int,
     seconds: float | None,
     rng: np.random.Generator,
-    listener: Listener,
-    start: Choice | None = None,
+    session: Session,
+    stage: str = "",
+    start: tuple[float, Kernel] | None = None,
     threads: int = 1,
 ) -> Consensus:
     """Choose on subsets of ``limit`` rows, one after another; the later start from the first.
 
     A common start keeps them at one of several optima, between which an average would mean nothing.
+    ``seconds`` are for all of them, whatever ``session`` allows.
     """
     began = time.perf_counter()
     choices: list[Choice] = []
@@ -72,22 +65,26 @@ def choose_on_subsets(
     errors: list[float] = []
     for index in range(subsets):
         left = None if seconds is None else seconds - (time.perf_counter() - began)
-        if choices and (listener.asked_to_stop or (left is not None and left <= 0.0)):
+        if choices and (session.halted is not None or (left is not None and left <= 0.0)):
             break
         rows, parts = draw_subset(len(X), pairs, limit, rng)
+        own = session.within(None if left is None else left / (subsets - index))
+        known = (choices[0].C, choices[0].kernel) if choices else start
         choices.append(
             choose(
                 X[rows],
                 parts,
+                kernels=[isotropic(choices[0].kernel)] if choices else kernels,
                 loss=loss,
                 ard=ard,
-                max_time=None if left is None else left / (subsets - index),
+                session=own,
+                stage=f"{stage}subset{index}/",
                 random_state=int(rng.integers(2**31)),
-                callback=listener,
-                start=choices[0] if choices else start,
+                start=known,
                 threads=threads,
             )
         )
+        session.take(own)
         shares.append(float(np.mean([part.share for part in parts])))
         errors.append(value_error(choices[-1], parts))
     return combine(choices, shares, errors)
@@ -121,7 +118,7 @@ def combine(
     many = 2 * len(parted) > len(near)
     side = [(choices[i], shares[i]) for i in near if (choices[i].tau > 0.0) == many]
     log_C = float(np.mean([np.log(choice.C / share) for choice, share in side]))
-    scales = [np.log(np.atleast_1d(np.asarray(c.kernel.length_scale))) for c, _ in side]
+    theta = np.mean([choice.kernel.theta for choice, _ in side], axis=0)
     messages = [side[0][0].messages[0]] if side[0][0].messages else []
     if len(near) < len(choices):
         messages.append(f"{len(choices) - len(near)} of {len(choices)} subsets missed the optimum")
@@ -134,7 +131,7 @@ def combine(
         messages += choice.messages[1:]
     return Consensus(
         log_C,
-        np.asarray(np.mean(scales, axis=0)),
+        side[0][0].kernel.at(theta),
         float(np.mean([choice.tau for choice, _ in side])),
         tuple(choices),
         tuple(dict.fromkeys(messages)),

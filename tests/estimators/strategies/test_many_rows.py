@@ -7,14 +7,15 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from svmselect.auto import Pair
-from svmselect.auto.large import Large, _held_out, choose_large
-from svmselect.auto.trainers import Trainer
-from svmselect.data import stratified_folds
+from svmselect.data import Pair, stratified_folds
+from svmselect.estimators.strategies.many_rows import Large, _held_out, choose_large
+from svmselect.estimators.strategies.trainers import Trainer
 from svmselect.kernels import RBF
 from svmselect.machine import solve
+from svmselect.parallel import Serial
 from svmselect.probability import sigmoid_likelihood
-from svmselect.types import Array, Evaluation, IntArray
+from svmselect.search.run import Progress, Session
+from svmselect.types import Array, IntArray
 
 
 def problem(n: int, d: int = 3, seed: int = 0) -> tuple[Array, Array]:
@@ -96,9 +97,7 @@ def test_climbs_to_what_more_rows_want() -> None:
     X, y = problem(1500, 2)
     y = np.where(np.sin(4.0 * X[:, 0]) * X[:, 1] > 0, 1.0, -1.0)
     found = choose_large(X, [pair(y)], limit=80, subsets=2, ard="no")
-    history = found.choice.history
-    last = max(i for i, e in enumerate(history) if e.gradient is not None)
-    climb = [e.value for e in history[last + 1 :]]  # from the subsets' choice on
+    climb = [r.value for r in found.choice.records if r.run == "all rows"]
     assert found.choice.value > climb[0] + 1.0 / 300
     assert found.choice.value >= max(climb) - 1.0 / 300
     assert any("adjusted for machines on more rows" in m for m in found.choice.messages)
@@ -127,27 +126,28 @@ def test_three_classes() -> None:
 
 def test_stops_when_told_and_trains_all_the_same() -> None:
     X, y = problem(300)
-    seen: list[Evaluation] = []
+    seen: list[Progress] = []
 
-    def stop(evaluation: Evaluation) -> bool:
-        seen.append(evaluation)
+    def stop(progress: Progress) -> bool:
+        seen.append(progress)
         return len(seen) == 5
 
-    told = choose_large(X, [pair(y)], limit=100, callback=stop)
-    hurried = choose_large(X, [pair(y)], limit=100, max_time=0.0)
+    told = choose_large(X, [pair(y)], limit=100, session=Session(Serial(), callback=stop))
+    hurried = choose_large(X, [pair(y)], limit=100, session=Session(Serial(), max_time=0.0))
     for found in (told, hurried):
         assert any("stopped early" in message for message in found.choice.messages)
         assert found.machines[0].status.ok
         assert np.isfinite(found.choice.value)
-    assert len(told.choice.history) <= 8
-    assert told.choice.history[-1] is seen[-1]
+    assert len(told.choice.records) <= 8
+    assert told.choice.records[-1] is seen[-1].record
 
 
 def test_starts_from_a_choice() -> None:
     X, y = problem(300)
     first = choose_large(X, [pair(y)], limit=150, subsets=1, ard="no")
-    again = choose_large(X, [pair(y)], limit=150, subsets=1, ard="no", start=first.choice)
-    assert len(again.choice.history) < 0.7 * len(first.choice.history)
+    start = (first.choice.C, first.choice.kernel)
+    again = choose_large(X, [pair(y)], limit=150, subsets=1, ard="no", start=start)
+    assert len(again.choice.records) < 0.7 * len(first.choice.records)
 
 
 def held(y: Array, *tests: IntArray) -> list[int]:

@@ -7,18 +7,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from svmselect.auto import Choice, Pair, choose
-from svmselect.auto.subsets import (
-    Listener,
+from svmselect.data import Pair, stratified_folds
+from svmselect.estimators.strategies.default import Choice, choose
+from svmselect.estimators.strategies.subsets import (
     choose_on_subsets,
     classes_of,
     combine,
     draw_subset,
     value_error,
 )
-from svmselect.data import stratified_folds
 from svmselect.kernels import RBF
-from svmselect.types import Array, Evaluation
+from svmselect.parallel import Serial
+from svmselect.search.run import Progress, Session
+from svmselect.types import Array
 
 
 def pairs_of(codes: Array, k: int = 5) -> list[Pair]:
@@ -80,12 +81,12 @@ def test_majority_and_averages() -> None:
     tied = choice(100.0, 7.0, 0.0, "together")
     most = combine([one, tied, two], [0.5] * 3, [0.1] * 3)
     assert np.exp(most.log_C) == pytest.approx(4.0)  # of machines on half of the rows
-    assert np.exp(most.log_scale) == pytest.approx([1.0, 2.0])
+    assert most.kernel.length_scale == pytest.approx([1.0, 2.0])
     assert most.tau == 0.75
     assert most.messages == ("separate length scales: 2 of 3 subsets chose so",)
     even = combine([one, tied], [1.0, 1.0], [0.1, 0.1])
     assert even.tau == 0.0
-    assert np.exp(even.log_scale) == pytest.approx([7.0])
+    assert even.kernel.length_scale == pytest.approx(7.0)
     alike = combine([one, replace(one, messages=("apart", "edge"))], [1.0, 1.0], [0.1, 0.1])
     assert alike.messages == ("apart", "edge")
 
@@ -123,11 +124,11 @@ def problem(n: int) -> tuple[Array, Array]:
     return X, np.where(X[:, 0] * X[:, 1] + 0.2 * rng.normal(size=n) > 0, 1.0, -1.0)
 
 
-def run(n: int, listener: Listener, seconds: float | None = None, subsets: int = 2) -> float:
+def run(n: int, session: Session, seconds: float | None = None, subsets: int = 2) -> float:
     X, y = problem(n)
     found = choose_on_subsets(
-        X, pairs_of(y), loss="hinge", ard="no", limit=100, subsets=subsets, seconds=seconds,
-        rng=np.random.default_rng(3), listener=listener,
+        X, pairs_of(y), kernels=[RBF()], loss="hinge", ard="no", limit=100, subsets=subsets,
+        seconds=seconds, rng=np.random.default_rng(3), session=session,
     )  # fmt: skip
     assert len(found.choices) <= subsets
     return len(found.choices) + found.log_C
@@ -137,27 +138,27 @@ def test_subset_of_everything_is_the_choice_itself() -> None:
     X, y = problem(100)
     (pair,) = pairs_of(y)
     found = choose_on_subsets(
-        X, [pair], loss="hinge", ard="no", limit=100, subsets=1, seconds=None,
-        rng=np.random.default_rng(3), listener=Listener(None),
+        X, [pair], kernels=[RBF()], loss="hinge", ard="no", limit=100, subsets=1, seconds=None,
+        rng=np.random.default_rng(3), session=Session(Serial()),
     )  # fmt: skip
     whole = choose(X, [pair], ard="no")
     assert np.exp(found.log_C) * pair.share == pytest.approx(whole.C)
 
 
 def test_same_subsets_twice_and_stops() -> None:
-    assert run(300, Listener(None)) == run(300, Listener(None))
-    seen: list[Evaluation] = []
+    assert run(300, Session(Serial())) == run(300, Session(Serial()))
+    seen: list[Progress] = []
 
-    def stop(evaluation: Evaluation) -> bool:
-        seen.append(evaluation)
+    def stop(progress: Progress) -> bool:
+        seen.append(progress)
         return len(seen) == 3
 
-    listener = Listener(stop)
+    session = Session(Serial(), callback=stop)
     X, y = problem(300)
     found = choose_on_subsets(
-        X, pairs_of(y), loss="hinge", ard="no", limit=100, subsets=3, seconds=None,
-        rng=np.random.default_rng(3), listener=listener,
+        X, pairs_of(y), kernels=[RBF()], loss="hinge", ard="no", limit=100, subsets=3, seconds=None,
+        rng=np.random.default_rng(3), session=session,
     )  # fmt: skip
-    assert listener.asked_to_stop
+    assert session.halted is not None
     assert len(found.choices) == 1
-    assert run(300, Listener(None), seconds=0.0, subsets=3) < 1.0 + np.log(1e6)
+    assert run(300, Session(Serial()), seconds=0.0, subsets=3) < 1.0 + np.log(1e6)

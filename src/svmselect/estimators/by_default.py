@@ -11,15 +11,18 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from svmselect.auto import Choice, Pair, choose
-from svmselect.auto.large import Large, choose_large
+from svmselect.data import Pair, data_hash
 from svmselect.estimators.chosen import Chosen, Setting, hold_out
 from svmselect.estimators.machines import upright
 from svmselect.estimators.problem import Problem
-from svmselect.kernels import RBF
-from svmselect.parallel import single_threaded
-from svmselect.search.trace import Record
-from svmselect.types import Array, Evaluation, IntArray
+from svmselect.estimators.strategies.default import CONSTANTS, choose
+from svmselect.estimators.strategies.many_rows import Large, choose_large
+from svmselect.kernels import Kernel
+from svmselect.parallel import Serial, single_threaded
+from svmselect.search.checkpoint import Journal
+from svmselect.search.run import Progress, Session
+from svmselect.search.trace import STRATEGY, provenance, sorted_records
+from svmselect.types import Array, Evaluation
 
 MANY = 3000
 """Rows beyond which the hyperparameters are chosen on subsets."""
@@ -37,32 +40,38 @@ class Limits:
     report: Report | None
     checkpoint: Path | None = None
 
+    def tell(self, progress: Progress) -> bool:
+        """Pass a search's progress on to who wants to know; whether to stop."""
+        return self.report is not None and bool(self.report(progress.record.evaluation))
+
 
 def by_default(
     problem: Problem,
     pairs: Sequence[Pair],
     loss: str,
+    kernels: Sequence[Kernel],
     ard: str | bool,
     separate: bool,
     limits: Limits,
-    start: tuple[float, RBF] | None,
+    start: tuple[float, Kernel] | None,
 ) -> Chosen:
-    """Choose C, the width and how far the length scales may part; see ``svmselect.auto``."""
-    if not problem.splits.complete:
+    """Choose C, the kernel and how far its length scales may part; see ``strategies.default``."""
+    if len(problem) > MANY and not problem.splits.complete:
         raise ValueError(
-            "cv must train on all rows that it does not hold out, as KFold does; for other splits "
-            "name a criterion, e.g. criterion='likelihood'"
+            f"beyond {MANY} rows cv must train on all rows that it does not hold out, as KFold does"
         )
-    options: dict[str, Any] = {"loss": loss, "ard": ard, "random_state": limits.seed}
+    options: dict[str, Any] = {
+        "stage": f"{STRATEGY}/",
+        "loss": loss, "kernels": tuple(kernels), "ard": ard, "random_state": limits.seed
+    }  # fmt: skip
     if not separate:
-        options |= {"max_time": limits.max_time, "callback": limits.report}
-        options["threads"] = effective_n_jobs(limits.n_jobs)
-        begin = None if start is None else _start(*start)
-        found = [_strategy(problem.X, pairs, {**options, "start": begin})]
+        options |= {"threads": effective_n_jobs(limits.n_jobs), "start": start}
+        session = Session(
+            Serial(), _journal(problem, limits, options), limits.tell, None, limits.max_time
+        )
+        found = [_strategy(problem.X, pairs, session, options)]
         chosen = _gathered(pairs, found, [""])
     else:
-        if limits.max_time is not None:
-            options["max_time"] = limits.max_time / len(pairs)
         labels = problem.classes.tolist()
         names = [f"{one} or {other}: " for one, other in combinations(labels, 2)]
         chosen = _gathered(pairs, _each(problem, pairs, options, limits), names)
@@ -73,30 +82,45 @@ def by_default(
     return replace(chosen, error=held.error(problem, chosen.sigmoids), coupled=True)
 
 
-def _strategy(X: Array, pairs: Sequence[Pair], options: dict[str, Any]) -> Large:
+def _journal(problem: Problem, limits: Limits, options: dict[str, Any]) -> Journal | None:
+    """The file to write evaluations to, and to go on from."""
+    if limits.checkpoint is None:
+        return None
+    digest = data_hash(problem.X, problem.codes, problem.weights)
+    splits = problem.splits
+    folds = data_hash(splits.test, splits.again.sum(axis=1))
+    settings = {name: repr(value) for name, value in options.items() if name != "threads"}
+    settings |= {"strategy": repr(CONSTANTS), "folds": folds}
+    names = ("log C", *options["kernels"][0].names)
+    return Journal(limits.checkpoint, provenance(limits.seed, digest, names, settings))
+
+
+def _strategy(X: Array, pairs: Sequence[Pair], session: Session, options: dict[str, Any]) -> Large:
     """Choose on all rows, or on subsets where they are many; machines only in the second case."""
     if len(X) > MANY:
-        return choose_large(X, pairs, **options)
-    return Large(choose(X, pairs, **options), ())
+        return choose_large(X, pairs, session=session, **options)
+    return Large(choose(X, pairs, session=session, **options), ())
 
 
 def _each(
     problem: Problem, pairs: Sequence[Pair], options: dict[str, Any], limits: Limits
 ) -> list[Large]:
     """Every pair for itself, spread over joblib's workers."""
-    tasks = (delayed(single_threaded)(_alone, problem.X, pair, options) for pair in pairs)
+    seconds = None if limits.max_time is None else limits.max_time / len(pairs)
+    tasks = (delayed(single_threaded)(_alone, problem.X, pair, options, seconds) for pair in pairs)
     found = []
     for one in Parallel(limits.n_jobs, return_as="generator")(tasks):
         found.append(one)
         if limits.report is not None:
-            limits.report(one.choice.history[-1])
+            limits.report(one.choice.records[-1].evaluation)
     return found
 
 
-def _alone(X: Array, pair: Pair, options: dict[str, Any]) -> Large:
+def _alone(X: Array, pair: Pair, options: dict[str, Any], seconds: float | None) -> Large:
     """Choose for one pair, looking at its rows only."""
     alone = replace(pair, rows=np.arange(len(pair.rows)))
-    found = _strategy(X[pair.rows], [alone], options)
+    session = Session(Serial(), max_time=seconds)
+    found = _strategy(X[pair.rows], [alone], session, options)
     moved = tuple(replace(machine, rows=pair.rows[machine.rows]) for machine in found.machines)
     return replace(found, machines=moved)
 
@@ -123,9 +147,9 @@ def _gathered(pairs: Sequence[Pair], found: Sequence[Large], names: Sequence[str
         criterion="likelihood",
         folded=True,
         records=tuple(
-            record
+            replace(record, run=f"{name}{record.run}")
             for name, choice in labelled
-            for record in _records(name.removesuffix(": ") or "auto", choice.history)
+            for record in sorted_records(choice.records)
         ),
         messages=tuple(dict.fromkeys(name + m for name, c in labelled for m in c.messages)),
         error=(error, spread),
@@ -133,26 +157,3 @@ def _gathered(pairs: Sequence[Pair], found: Sequence[Large], names: Sequence[str
         share=float(np.mean([pair.share for pair in pairs])),
         machines=machines if len(machines) == len(pairs) else (),
     )
-
-
-def _records(run: str, history: Sequence[Evaluation]) -> list[Record]:
-    """A history of mean log-likelihoods as a trace has it: a loss, and the value beside it."""
-    made = []
-    for index, e in enumerate(history):
-        slopes = None if e.gradient is None else -e.gradient
-        details = {**e.details, "value": e.value}
-        evaluation = replace(e, value=-e.value, gradient=slopes, details=details)
-        made.append(Record(run, index, coordinates(len(e.point) - 1), evaluation))
-    return made
-
-
-def coordinates(scales: int) -> tuple[str, ...]:
-    """Names of the search coordinates: log C, and one length scale or several."""
-    form = RBF() if scales == 1 else RBF((1.0,) * scales)
-    return ("log C", *form.names)
-
-
-def _start(C: float, kernel: RBF) -> Choice:
-    """A choice to start from: only C and the kernel are looked at."""
-    none: tuple[IntArray, ...] = ()
-    return Choice(C, kernel, (), np.nan, np.nan, np.nan, none, 0.0, (), (), 0.0)  # type: ignore[arg-type]

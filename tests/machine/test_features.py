@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from svmselect.auto import Pair, features
-from svmselect.auto.features import FeatureMap, draw_landmarks, landmark_count
+from svmselect.data import Pair
 from svmselect.kernels import RBF
+from svmselect.machine import features
+from svmselect.machine.features import FeatureMap, draw_landmarks, landmark_count
 
 
 def test_all_rows_as_landmarks_are_exact(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from svmselect.auto import primal
-from svmselect.auto.primal import CORNERS, RoundedHinge, fit_linear
-from svmselect.machine import solve
+from svmselect.machine import primal, solve
 from svmselect.machine.losses import get_loss
+from svmselect.machine.primal import CORNERS, RoundedHinge, fit_linear
 from svmselect.types import Array
 
 

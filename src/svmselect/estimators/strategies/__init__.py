@@ -1,0 +1,1 @@
+"""How hyperparameters are chosen when the user names no way: a plan over objective and searches."""

@@ -1,0 +1,170 @@
+"""One criterion for several pairs of classes that share C and the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from svmselect.criteria import Criterion
+from svmselect.criteria.base import Context, Verdict
+from svmselect.criteria.likelihood import Likelihood, Unfolded
+from svmselect.data import Dataset
+from svmselect.kernels import Kernel
+from svmselect.types import OK, Array, IntArray, Sensitivity
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One pair of classes: its rows among all, the problem they pose, the criterion's view of it.
+
+    The criterion is the same for all parts but for its folds.
+    """
+
+    rows: IntArray
+    data: Dataset
+    criterion: Criterion
+
+
+@dataclass(frozen=True, repr=False)
+class Pairwise(Criterion):
+    """A criterion summed over pairs, each row counted once: over (classes - 1) if it is a total.
+
+    Means and scores are averaged with the pairs' weights. Its own y is not looked at.
+    """
+
+    parts: Sequence[Part] = field(compare=False)
+    classes: int
+
+    @property
+    def _one(self) -> Criterion:
+        return self.parts[0].criterion
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return self._one.name
+
+    @property
+    def greater_is_better(self) -> bool:  # type: ignore[override]
+        return self._one.greater_is_better
+
+    @property
+    def units(self) -> str:  # type: ignore[override]
+        return self._one.units
+
+    @property
+    def differentiable(self) -> bool:
+        return self._one.differentiable
+
+    @property
+    def continuous(self) -> bool:
+        return self._one.continuous
+
+    def refusal(self, kernel: Kernel, loss: str, fit_intercept: bool) -> str | None:
+        return self._one.refusal(kernel, loss, fit_intercept)
+
+    def shares(self) -> Array:
+        """The factor of each pair's value in the sum."""
+        if self.units in ("total", "deviance"):
+            return np.full(len(self.parts), 1.0 / (self.classes - 1))
+        mass = np.array([part.criterion.mass(part.data) for part in self.parts])
+        return np.asarray(mass / mass.sum())
+
+    @property
+    def curved(self) -> bool:
+        return self._one.curved
+
+    def mass(self, data: Dataset) -> float:
+        total = sum(part.criterion.mass(part.data) for part in self.parts)
+        return total / (self.classes - 1)
+
+    def share(self, data: Dataset) -> float:
+        return float(np.mean([part.criterion.share(part.data) for part in self.parts]))
+
+    def expand(self, context: Context) -> Verdict:
+        value, status = 0.0, OK
+        gradient = np.zeros(1 + len(context.kernel.theta))
+        hessian = np.zeros((len(gradient), len(gradient)))
+        details: Mapping[str, Any] = {}
+        for (part, own), share in zip(self._contexts(context), self.shares(), strict=True):
+            verdict = part.criterion.expand(own)
+            assert verdict.gradient is not None
+            assert verdict.hessian is not None
+            value += share * verdict.value
+            gradient += share * verdict.gradient
+            hessian += share * verdict.hessian
+            details = verdict.details
+            if status.ok:
+                status = verdict.status
+        return Verdict(
+            float(value),
+            status=status,
+            gradient=gradient,
+            hessian=hessian,
+            details=_of_all(details),
+        )
+
+    def unfold(self, context: Context, jacobian: bool) -> list[Unfolded]:
+        """What the value is made of, pair by pair; for the likelihood."""
+        found: list[Unfolded] = []
+        for part, own in self._contexts(context):
+            assert isinstance(part.criterion, Likelihood)
+            found += part.criterion.unfold(own, jacobian)
+        return found
+
+    def _contexts(self, context: Context) -> Iterator[tuple[Part, Context]]:
+        """Each pair as its criterion sees it: a part of the same Gram matrix."""
+        settings = (context.kernel, context.C, context.loss, context.fit_intercept)
+        known: dict[int, dict[Hashable, Any]] = {}
+        for key, machine in context.start.items():
+            if isinstance(key, tuple) and isinstance(key[0], int):
+                known.setdefault(key[0], {})[key[1]] = machine
+        for p, part in enumerate(self.parts):
+            rows = part.rows
+            whole = len(rows) == len(context.y)
+            memo = context.memo if whole else context.memo.setdefault(p, {})
+            own = Context(
+                part.data, *settings, start=known.get(p, {}), memo=memo, threads=context.threads,
+                gram=context.K if whole else context.K[np.ix_(rows, rows)],
+            )  # fmt: skip
+            yield part, own
+            context.trained.update({(p, key): s for key, s in own.trained.items()})
+
+    def evaluate(self, context: Context, gradient: bool) -> Verdict:
+        value, variance, status, sensitivity = 0.0, 0.0, OK, None
+        noisy = False
+        details: Mapping[str, Any] = {}
+        for (part, own), share in zip(self._contexts(context), self.shares(), strict=True):
+            verdict = part.criterion.evaluate(own, gradient)
+            details = verdict.details
+            value += share * verdict.value
+            if verdict.stderr is not None:
+                noisy, variance = True, variance + (share * verdict.stderr) ** 2
+            if status.ok:
+                status = verdict.status
+            if verdict.sensitivity is not None:
+                lifted = _lifted(verdict.sensitivity * share, part.rows, len(context.y))
+                sensitivity = lifted if sensitivity is None else sensitivity + lifted
+        stderr = float(np.sqrt(variance)) if noisy else None
+        return Verdict(float(value), sensitivity, stderr, status=status, details=_of_all(details))
+
+    def __repr__(self) -> str:
+        return f"Pairwise({self._one!r}, pairs={len(self.parts)})"
+
+
+def _of_all(details: Mapping[str, Any]) -> dict[str, Any]:
+    """What a pair says that holds for all of them."""
+    return {"folds": details["folds"]} if "folds" in details else {}
+
+
+def _lifted(sensitivity: Sensitivity, rows: IntArray, n: int) -> Sensitivity:
+    """A cotangent on the pair's Gram matrix as one on that of all rows."""
+    left, right = (np.zeros((n, sensitivity.left.shape[1])) for _ in range(2))
+    left[rows], right[rows] = sensitivity.left, sensitivity.right
+    dense = None
+    if sensitivity.dense is not None:
+        dense = np.zeros((n, n))
+        dense[np.ix_(rows, rows)] = sensitivity.dense
+    return Sensitivity(left, right, sensitivity.log_C, dense)
