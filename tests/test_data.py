@@ -185,6 +185,14 @@ def test_standardise_at_extreme_scales(size: float) -> None:
     np.testing.assert_allclose((X * size - mean) / scale, (X - X.mean(0)) / X.std(0), atol=1e-12)
 
 
+def test_a_range_that_overflows_is_refused() -> None:
+    X = np.column_stack([np.arange(6.0), np.tile([1e308, -1e308], 3)])
+    with pytest.raises(ValueError, match=r"column 1 of the inputs ranges from -1e\+308 to 1e\+308"):
+        standardise(X)
+    mean, scale = standardise(0.5 * X)
+    np.testing.assert_allclose(((0.5 * X - mean) / scale)[:, 1], np.tile([1.0, -1.0], 3))
+
+
 @pytest.mark.parametrize("value", [0.0, 0.1, -1e12, 1e-300])
 def test_a_constant_column_becomes_exactly_zero(value: float) -> None:
     X = np.column_stack([np.full(7, value), np.arange(7.0)])

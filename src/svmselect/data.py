@@ -366,7 +366,14 @@ def standardise(X: Array, weights: Array | None = None) -> tuple[Array, Array]:
     varies = lowest < highest
     # Shifted by a point of the data and divided by the range: neither an offset of 1e12 nor a
     # spread of 1e-200 loses digits.
-    span = np.where(varies, highest - lowest, 1.0)
+    with np.errstate(over="ignore"):
+        span = np.where(varies, highest - lowest, 1.0)
+    if not np.isfinite(span).all():
+        column = int(np.argmin(np.isfinite(span)))
+        raise ValueError(
+            f"column {column} of the inputs ranges from {lowest[column]:.3g} to "
+            f"{highest[column]:.3g}, too far to be scaled; divide it by a constant"
+        )
     unit = (rows - lowest) / span
     mean = share @ unit
     deviation = np.sqrt(share @ (unit - mean) ** 2)

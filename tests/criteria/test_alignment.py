@@ -66,3 +66,16 @@ def test_no_machine_enters(loss: str) -> None:
     X, y = two_classes()
     values = {score(X, y, "alignment", C=C, kernel=RBF(1.0), loss=loss).value for C in (0.1, 10.0)}
     assert len(values) == 1
+
+
+@pytest.mark.parametrize("centred", [True, False])
+def test_rows_that_do_not_differ_align_with_nothing(centred: bool) -> None:
+    y = np.tile([-1, 1], 5)
+    for X in (np.zeros((10, 2)), np.ones((10, 2)), np.full((10, 2), 3.3)):
+        for kernel in (RBF(1.0), Linear(), Polynomial(2)):
+            r = score(X, y, "alignment", kernel=kernel, gradient=True, centred=centred)
+            assert r.value == pytest.approx(0.0, abs=1e-12)
+            np.testing.assert_allclose(r.gradient, 0.0, atol=1e-12)
+            if centred:
+                assert r.status.name == "undefined"
+                assert "rows that differ" in r.status.advice

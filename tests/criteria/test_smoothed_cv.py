@@ -74,7 +74,28 @@ def test_a_machine_that_says_the_same_everywhere() -> None:
     o = objective(X, y, "smoothed-cv", RBF(1e-3), intercept=False, cv=3)
     r = o.score(1.0, RBF(1e-3), True)[0]
     assert r.value == 0.5
-    assert np.isfinite(r.gradient).all()
+    np.testing.assert_array_equal(r.gradient, 0.0)
+    assert r.status.name == "undefined"
+    assert "length scale" in r.status.advice
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+@pytest.mark.parametrize(("width", "size"), [(0.03, 1e-17), (0.01, 1e-160)])
+def test_decisions_whose_squares_vanish_have_a_scale(width: float, size: float, loss: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=30) > 0, 1, -1)
+    kernel = RBF(width)
+    o = objective(X, y, "smoothed-cv", kernel, loss=loss, intercept=False)
+    r = o.score(1.0, kernel, True)[0]
+    largest = np.abs(r.details["decision"]).max()
+    assert 1e-290 < largest < size
+    assert r.status.ok
+    spread = np.std(r.details["decision"] / largest)
+    assert r.details["slope"] * largest * spread == pytest.approx(10.0)
+    step = 1e-6
+    up, down = (o.score(1.0, RBF(width * np.exp(s)), False)[0].value for s in (step, -step))
+    assert r.gradient[1] == pytest.approx((up - down) / (2 * step), rel=1e-5, abs=1e-9)
 
 
 @pytest.mark.parametrize("slope", [0.0, -1.0, np.inf, np.nan])

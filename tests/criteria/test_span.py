@@ -422,3 +422,17 @@ def test_tiny_coefficients_and_huge_costs() -> None:
             assert np.isfinite(r.value)
             assert r.gradient is not None
             assert np.isfinite(r.gradient).all()
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_the_least_penalty_that_is_allowed(loss: str, intercept: bool) -> None:
+    X, y = two_classes(20)
+    options = {"kernel": RBF(1.0), "loss": loss, "fit_intercept": intercept, "gradient": True}
+    r = score(X, y, "span", C=1e-100, **options)
+    assert r.status.ok
+    assert np.isfinite(r.value)
+    assert r.gradient is not None
+    assert np.isfinite(r.gradient).all()
+    with pytest.raises(ValueError, match="C times the smallest weight above zero is 1e-164"):
+        score(X, y, "span", C=1e-164, **options)

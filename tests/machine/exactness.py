@@ -1,8 +1,12 @@
-"""An independent judge of a trained machine: everything again, in extended precision."""
+"""An independent judge of a trained machine: everything again, in extended precision.
+
+What cancels is computed in fractions, without any rounding, where the machine is small.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +15,7 @@ from svmselect.machine import Solution
 
 Long = NDArray[np.longdouble]
 EPS = np.finfo(float).eps
+_FEW = 16
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,7 @@ def judge(K: np.ndarray, s: Solution) -> Judgement:
     or of alpha / C (the others). ``sum`` is |sum(beta)| / sum |beta|, ``decision`` the error of
     ``s.decision`` over what a product in double precision may lose.
     """
+    exact = _in_fractions(K, s) if len(s.y) <= _FEW else None
     K = np.asarray(K, dtype=np.longdouble)
     beta, y, b = (np.asarray(v, dtype=np.longdouble) for v in (s.beta, s.y, s.intercept))
     cost = np.asarray(s.C * s.weights, dtype=np.longdouble)
@@ -50,6 +56,8 @@ def judge(K: np.ndarray, s: Solution) -> Judgement:
     g = K @ beta
     norm, z, alpha = beta @ g, y * (g + b), y * beta
     slack = np.maximum(1 - z, 0)
+    if exact is not None:
+        g, norm, z, slack = exact
     primal_loss, conjugate, off = {"hinge": _hinge, "squared_hinge": _squared, "logistic": _log}[
         s.loss
     ](z[here], slack[here], alpha[here], cost[here])
@@ -68,6 +76,19 @@ def judge(K: np.ndarray, s: Solution) -> Judgement:
         gap_limit=float(min(max(1e-9, 100 * noise / size), 1e-3)),
         kkt_limit=float(min(max(1e-9, 100 * EPS * absolute.max()), 1e-3)),
     )
+
+
+def _in_fractions(K: np.ndarray, s: Solution) -> tuple[Long, np.longdouble, Long, Long]:
+    """K beta, beta'K beta, the margins and what they lack."""
+    rows = [[Fraction(v) for v in row] for row in K.tolist()]
+    beta, b = [Fraction(v) for v in s.beta.tolist()], Fraction(s.intercept)
+    g = [sum((k * v for k, v in zip(row, beta, strict=True)), Fraction(0)) for row in rows]
+    norm = sum((v * h for v, h in zip(beta, g, strict=True)), Fraction(0))
+    z = [int(sign) * (h + b) for sign, h in zip(s.y, g, strict=True)]
+    slack = [max(1 - margin, Fraction(0)) for margin in z]
+    vectors = (np.array([float(v) for v in u], dtype=np.longdouble) for u in (g, z, slack))
+    product, margins, lacking = vectors
+    return product, np.longdouble(float(norm)), margins, lacking
 
 
 def _hinge(z: Long, slack: Long, alpha: Long, cost: Long) -> tuple[Long, Long, Long]:

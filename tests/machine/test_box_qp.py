@@ -291,6 +291,28 @@ def test_the_last_resort_is_enough_by_itself(loss: str, monkeypatch: pytest.Monk
                 assert judge(K, s).exact, (name, fit_intercept, C)
 
 
+def test_no_rows_are_no_work(twins: tuple[ModuleType, ModuleType]) -> None:
+    none = np.empty(0)
+    for module in twins:
+        for balanced in (True, False):
+            arguments = (np.empty((0, 0)), none, none, none, none, balanced, 0.0)
+            assert module.decompose(*arguments, none, none, 1e-9, 10) == (0, 0.0, 0.0)
+            assert module.settle(*arguments, none, none, 1e-9, 10) == (1, True, 0.0)
+            states = np.empty(0, dtype=np.int8)
+            *_, ending, _ = module.pivot(*arguments, states, none, none, False, 1e-9, 10, 3)
+            assert ending == (NO_FREE if balanced else EXACT)
+
+
+def test_an_infinite_entry_ends_too(twins: tuple[ModuleType, ModuleType]) -> None:
+    # train() refuses it; a loop in compiled code must end all the same
+    qp = program(8, ridge=np.inf, balanced=False)
+    for module in twins:
+        states, beta, r = np.zeros(8, dtype=np.int8), np.zeros(8), np.empty(8)
+        with np.errstate(all="ignore"):
+            module.pivot(*qp.arguments(), states, beta, r, False, 1e-9, 10, 3)
+    assert len(reference.independent_rows(np.diag(np.full(8, np.inf)))) == 0
+
+
 @pytest.mark.parametrize("width", [0.5, 10.0, 30.0])
 def test_independent_rows_can_be_factored(width: float) -> None:
     A = RBF(width)(cloud(80)[0])

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from scipy import linalg
 
+from machine.exactness import judge
 from machine.problems import cloud, regimes
-from svmselect.kernels import RBF
+from svmselect import score
+from svmselect.kernels import RBF, Polynomial
 from svmselect.machine import box_qp, check, reference, solve
 from svmselect.machine.check import check_gram
 
@@ -61,6 +63,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "tanh": ({"K": np.tanh(3.0 * X @ X.T + 1.0)}, "not positive semi-definite"),
     "huge": ({"K": 1e200 * K}, r"K\[0, 0\] is 1e\+200; rescale the inputs"),
+    "next to nothing": ({"K": 1e-250 * K}, r"K\[0, 0\] is 1e-250; rescale the inputs"),
     "labels of another length": ({"y": Y[:11]}, r"each of the 12 rows of K, got shape \(11,\)"),
     "a column of labels": ({"y": Y[:, None]}, r"got shape \(12, 1\)"),
     "one class": ({"y": np.ones(12)}, r"two classes, -1 and \+1; it holds 1: 1\.0"),
@@ -82,6 +85,18 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "C None": ({"C": None}, "positive finite number, got None"),
     "C many": ({"C": np.ones(2)}, "positive finite number, got array"),
     "C enormous": ({"C": 1e200}, r"C times the largest weight is 1e\+200"),
+    "C next to nothing": (
+        {"C": 1e-310},
+        r"C times the smallest weight above zero is 1e-310; raise",
+    ),
+    "a weight next to nothing": (
+        {"weights": np.where(np.arange(12) == 6, 1e-310, 1.0)},
+        r"smallest weight above zero is 1e-310; raise one of them \(a weight of zero leaves",
+    ),
+    "a product that vanishes": (
+        {"C": 1e-60, "weights": np.where(np.arange(12) == 6, 1e-300, 1.0)},
+        "smallest weight above zero is 0; raise one",
+    ),
     "weights of another length": (
         {"weights": np.ones(11)},
         r"one entry for each of the 12 points, got shape \(11,\)",
@@ -118,6 +133,31 @@ def test_the_reference_sees_the_same(name: str, monkeypatch: pytest.MonkeyPatch)
     test_bad_input_is_named(name)
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+def test_every_way_to_a_machine_refuses_what_overflows(loss: str) -> None:
+    # these matrices come from a kernel, not from a user: there they took for ever
+    cube = Polynomial(3)
+    with pytest.raises(ValueError, match=r"K\[0, 0\] is inf; rescale the inputs"):
+        score(1e60 * (1.0 + X**2), Y, "likelihood", kernel=cube, loss=loss)
+    with pytest.raises(ValueError, match=r"K\[0, 0\] is inf; rescale the inputs"):
+        score(1e60 * X, Y, "alignment", kernel=cube, loss=loss)  # no machine is trained
+    with pytest.raises(ValueError, match="smallest weight above zero is 1e-310"):
+        score(X, Y, "likelihood", C=1e-310, kernel=cube, loss=loss)
+    with pytest.raises(ValueError, match=r"largest weight is 1e\+150"):
+        score(X, Y, "likelihood", weights=np.full(12, 1e150), kernel=cube, loss=loss)
+
+
+@pytest.mark.parametrize("least", [1e-100, 1e-99])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+def test_the_least_that_is_allowed(loss: str, least: float) -> None:
+    for C, w in ((least, 1.0), (1.0, least)):
+        for fit_intercept in (True, False):
+            weights = np.where(np.arange(12) == 6, w, 1.0)
+            s = solve(K, Y, C, loss, fit_intercept, weights)
+            assert s.alpha[6] > 0
+            assert judge(K, s).kkt <= 1e-9
+
+
 @pytest.mark.parametrize("name", regimes(4))
 def test_every_gram_matrix_passes(name: str) -> None:
     G, _ = regimes(60, seed=4)[name]
@@ -133,6 +173,15 @@ def test_rounding_and_single_precision_are_forgiven() -> None:
     assert solve(K.tolist(), Y.tolist(), 1).status.ok
     with pytest.raises(ValueError, match="not symmetric"):
         solve(K + 1e-3 * rng.normal(size=K.shape), Y, 1.0)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+def test_a_diagonal_a_little_below_zero_is_forgiven(loss: str) -> None:
+    G = np.pad(K, (0, 2))
+    G[12, 12] = G[13, 13] = -1e-12
+    for fit_intercept in (True, False):
+        s = solve(G, np.append(Y, [1.0, -1.0]), 1.0, loss, fit_intercept)
+        assert s.status.ok
 
 
 def test_a_fault_in_any_tile_is_found() -> None:

@@ -110,3 +110,10 @@ def test_ridge_is_the_inverse_curvature_of_the_loss() -> None:
 def test_ridge_is_finite_where_there_is_no_curvature(name: str) -> None:
     C = np.array([0.0, 2.0, 2.0])
     assert np.all(np.isfinite(get_loss(name).ridge(C, np.array([0.0, 0.0, 2.0]))))
+
+
+def test_leaving_the_box_counts_in_the_gap() -> None:
+    rule = get_loss("logistic")
+    z, C = np.array([200.0, 200.0]), np.array([1e8, 1e8])
+    inside, outside = rule.gap(z, np.array([0.0, -1e-6]), C)
+    assert outside == pytest.approx(inside + 2e-4)

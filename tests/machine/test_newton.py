@@ -10,7 +10,7 @@ from svmselect.kernels import RBF
 from svmselect.machine import newton as module
 from svmselect.machine import solve
 from svmselect.machine.losses import get_loss
-from svmselect.machine.newton import newton
+from svmselect.machine.newton import _newton_point, newton
 
 X, Y = cloud(40, seed=40)
 K = RBF(1.0)(X)
@@ -81,3 +81,32 @@ def test_a_numerically_singular_system_is_lifted() -> None:
     assert np.all(np.isfinite(f))
     value = beta @ (f - b) / 2 + 1e10 * loss.value(y * f).sum()
     assert value < 1e10 * 30 * np.log(2.0)  # no worse than nothing
+
+
+def test_a_direction_that_leads_uphill_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    # what a badly rounded system may give: the objective must not rise with it
+    loss, cost = get_loss("squared_hinge"), np.full(40, 3.0)
+
+    def objective(beta: np.ndarray, b: float) -> float:
+        f = K @ beta + b
+        return float(0.5 * beta @ K @ beta + cost @ loss.value(Y * f))
+
+    point = module._newton_point
+
+    def misled(*arguments: object) -> object:
+        target, b, system = point(*arguments)
+        return -1e3 * target, b, system
+
+    start = newton(K, Y, cost, loss, True, np.zeros(40), 0.0)[0]
+    monkeypatch.setattr(module, "_newton_point", misled)
+    beta, b, _, _ = newton(K, Y, cost, loss, True, 0.9 * start, 0.0)
+    assert objective(beta, b) <= objective(0.9 * start, 0.0) * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("broken", [np.inf, -np.inf])
+def test_entries_that_are_not_finite_end_it(broken: float) -> None:
+    bad = K.copy()
+    bad[3, 5] = bad[5, 3] = broken
+    arguments = (Y, np.ones(40), get_loss("logistic"), True, np.zeros(40))
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="not finite"):
+        _newton_point(bad, *arguments)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from time import perf_counter
 from types import ModuleType
 
 import numpy as np
 import pytest
 
+from machine.exactness import judge
 from machine.problems import cloud, regimes
 from svmselect.kernels import RBF
-from svmselect.machine import box_qp, reference
+from svmselect.machine import box_qp, reference, solve
 from svmselect.machine.box_qp import BoxQP, solve_box
 
 
@@ -190,3 +192,37 @@ def test_rows_that_nearly_coincide_warm_as_cold() -> None:
         cold, known = solve_box(qp), solve_box(qp, known.states, known.beta)
         assert value(qp, known.beta) == pytest.approx(value(qp, cold.beta), rel=1e-9)
         assert violation(qp, known.beta, qp.residual(known.beta)) < 1e-9
+
+
+@pytest.mark.parametrize("balanced", [True, False])
+def test_a_null_direction_is_followed_as_far_as_it_leads_downhill(
+    module: ModuleType, balanced: bool
+) -> None:
+    # The columns depend on one another to working precision, or seem to, as their sizes differ;
+    # what is left of K, and the ridge, turn a step back long before it meets a bound.
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(8, 2)), np.where(np.arange(8) % 3 == 0, 1.0, -1.0)
+        size = 10.0 ** rng.uniform(-8, 8, 8)
+        for K, ridge in (
+            (1e50 * np.outer(X[:, 0], X[:, 0]), 1e30),
+            (1e50 * RBF(1.0)(X) * size[:, None] * size, 1e6),
+        ):
+            qp = dual(K, y, 1.0, balanced, ridge=ridge)
+            beta, r = np.zeros(8), y.copy()
+            box_qp.backend().decompose(*qp.arguments(), beta, r, 0.1, 8)
+            module.settle(*qp.arguments(), beta, r, 1e-12, 200)
+            assert np.abs(beta).max() < 10.0 / ridge  # as the ridge alone allows
+
+
+@pytest.mark.parametrize("width", [10.0, None])
+def test_weights_over_sixteen_decades_take_no_longer(width: float | None) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 3)), np.where(rng.random(300) < 0.5, 1.0, -1.0)
+    K = X @ X.T if width is None else RBF(width)(X)
+    weights = 10.0 ** rng.uniform(-8, 8, 300)
+    begin = perf_counter()
+    s = solve(K, y, 1.0, "squared_hinge", weights=weights)
+    assert perf_counter() - begin < 2.0  # it was more than ten seconds
+    assert s.status.ok
+    assert judge(K, s).exact

@@ -8,6 +8,7 @@ from dataclasses import FrozenInstanceError, fields
 import numpy as np
 import pytest
 
+from machine.exactness import judge
 from machine.problems import LOSSES, cloud
 from svmselect.kernels import RBF
 from svmselect.machine import Solution, solve
@@ -120,3 +121,28 @@ def test_the_record_judges_for_itself() -> None:
     assert off.name == "inexact"
     assert "residual" in off.advice
     assert judged(s.beta * (1 - 1e-6), Status("max-iterations", "?")).name == "max-iterations"
+
+
+def test_a_gap_of_rounding_errors_is_no_gap() -> None:
+    # K beta is a difference of numbers of 1e18; in double precision gap and residual come out zero
+    K = 1e10 * np.ones((3, 3))
+    s = solve(K, [1, -1, 1], 1e8)
+    assert s.status.name == "inexact"
+    assert "lower C" in s.status.advice
+    found = judge(K, s)
+    assert s.gap == pytest.approx(found.gap)
+    assert s.kkt == pytest.approx(found.kkt)
+    assert solve(K, [1, -1, 1], 1e-8).status.ok
+
+
+def test_a_copy_of_a_support_vector_counts_in_the_rounding() -> None:
+    X, y = cloud(12, seed=5, shift=0.1)
+    idle = 0
+    for i in range(12):
+        rows = np.r_[0:12, i]
+        weights = np.where(np.arange(13) == 12, 1e12, 1.0)
+        s = solve(RBF(1.0)(X[rows]), y[rows], 1.0, weights=weights)
+        if s.alpha[12] == 0.0 and abs(s.margin[12] - 1.0) < 1e-12:  # the other one carries it
+            idle += 1
+            assert s.rounding * s.objective > 1e12 * np.finfo(float).eps
+    assert idle > 0

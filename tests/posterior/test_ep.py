@@ -14,6 +14,8 @@ from posterior.panels import exact
 from svmselect.posterior import EP, expectation_propagation
 from svmselect.posterior.backend import get_backend
 from svmselect.posterior.factors import get_sites
+from svmselect.posterior.fixed_point import Equations
+from svmselect.posterior.iteration import _descend
 from svmselect.posterior.kappa import log_kappa
 from svmselect.posterior.latent import DensePrior, FactoredPrior
 
@@ -306,3 +308,15 @@ def test_torch(loss: str, normalised: bool, rank: int | None) -> None:
     assert two.log_evidence == pytest.approx(one.log_evidence, abs=1e-8)
     np.testing.assert_allclose(two.mean, one.mean, atol=1e-7)
     np.testing.assert_allclose(two.sensitivity.gram, one.sensitivity.gram, atol=1e-7)
+
+
+def test_a_step_that_gains_nothing_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = clouds(20)
+    prior = DensePrior.of(rbf(X), get_backend("cpu"))
+    at = Equations(prior, y, get_sites("hinge", 2.0, np.ones(20), False))
+    state = at.visit(np.zeros(20), np.log(prior.diagonal))
+    assert state is not None
+    assert np.abs(_descend(state)).max() > 0.1
+    rising = iter(range(10**6))
+    monkeypatch.setattr(Equations, "objective", lambda *_: float(next(rising)))
+    np.testing.assert_array_equal(_descend(state), 0.0)

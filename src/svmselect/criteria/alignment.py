@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from svmselect.criteria.base import Context, Criterion, Verdict, every
-from svmselect.types import Sensitivity
+from svmselect.types import Sensitivity, Status
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,8 @@ class Alignment(Criterion):
         root = np.sqrt(np.outer(w, w))
         norm = float(np.linalg.norm(root * Kc))
         size = float(w @ t**2)
+        if norm <= 8.0 * np.finfo(float).eps * float(np.linalg.norm(root * K)):
+            return self._undefined(len(y), gradient)
         value = float((w * t) @ Kc @ (w * t)) / (norm * size)
         if not gradient:
             return Verdict(value)
@@ -61,3 +63,14 @@ class Alignment(Criterion):
             pull = pull - np.outer(share, pull.sum(axis=0))
         empty = np.zeros((len(y), 0))
         return Verdict(value, Sensitivity(empty, empty, 0.0, pull))
+
+    def _undefined(self, n: int, gradient: bool) -> Verdict:
+        """The kernel does not tell the rows apart: a cosine with nothing."""
+        status = Status(
+            "undefined",
+            "the kernel is the same for all rows to working precision, so it has no direction; "
+            "shorten the length scale, or give rows that differ",
+        )
+        empty = np.zeros((n, 0))
+        still = Sensitivity(empty, empty, 0.0, np.zeros((n, n)))
+        return Verdict(0.0, still if gradient else None, status=status)

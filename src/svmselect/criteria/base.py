@@ -15,6 +15,7 @@ from svmselect.data import Dataset
 from svmselect.kernels import Kernel
 from svmselect.kernels.tangents import Memo, Tangent
 from svmselect.machine import ActiveSystem, Solution
+from svmselect.machine.check import check_scale
 from svmselect.machine.train import train
 from svmselect.types import OK, Array, Sensitivity, Status
 
@@ -84,7 +85,12 @@ class Context:
     @cached_property
     def K(self) -> Array:
         """The Gram matrix of all rows."""
-        return self.kernel.gram(self.X, self.memo) if self.gram is None else self.gram
+        if self.gram is not None:
+            return self.gram
+        with np.errstate(invalid="ignore"):  # infinity less infinity
+            K = self.kernel.gram(self.X, self.memo)
+        check_scale(K)
+        return K
 
     @cached_property
     def tangents(self) -> list[Tangent]:

@@ -9,6 +9,8 @@ import numpy as np
 from svmselect.criteria.base import Context, Criterion, Verdict, every
 from svmselect.types import Sensitivity
 
+_ORIGIN = 1e-300  # a point with K_ii below is at the origin
+
 
 @dataclass(frozen=True)
 class DBTC(Criterion):
@@ -44,8 +46,8 @@ class DBTC(Criterion):
         K, y, w = context.K, context.y, context.weights
         u = np.where(y > 0, w / w[y > 0].sum(), -w / w[y < 0].sum())
         if self.normalised:  # a point at the origin of feature space has no direction: it stays
-            size = np.sqrt(K.diagonal())
-            u = np.divide(u, size, out=np.zeros_like(u), where=size > 0)
+            somewhere = K.diagonal() > _ORIGIN
+            u = np.divide(u, np.sqrt(K.diagonal()), out=np.zeros_like(u), where=somewhere)
         Ku = K @ u
         value = float(max(u @ Ku, 0.0))
         details = {"distance": float(np.sqrt(value))}
@@ -53,6 +55,6 @@ class DBTC(Criterion):
             return Verdict(value, details=details)
         dense = None
         if self.normalised:
-            share = np.divide(u * Ku, K.diagonal(), out=np.zeros_like(u), where=K.diagonal() > 0)
+            share = np.divide(u * Ku, K.diagonal(), out=np.zeros_like(u), where=somewhere)
             dense = np.diag(-share)
         return Verdict(value, Sensitivity(u[:, None], u[:, None], 0.0, dense), details=details)

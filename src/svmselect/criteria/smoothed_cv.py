@@ -9,8 +9,10 @@ from scipy.special import expit
 
 from svmselect.criteria.base import Context, Verdict, every
 from svmselect.criteria.resampling import Resampled
+from svmselect.types import Status
 
 _STEEPNESS = 10.0  # Keerthi, Sindhwani & Chapelle 2007
+_LEAST = 1e-290  # a decision below is zero: its reciprocal would overflow
 
 
 @dataclass(frozen=True)
@@ -55,23 +57,36 @@ class SmoothedCV(Resampled):
 
     def evaluate(self, context: Context, gradient: bool) -> Verdict:
         held = self.held_out(context)
-        f, share = held.decision, held.weights / held.weights.sum()
+        share = held.weights / held.weights.sum()
+        # In units of their own size: squares of 1e-170 would vanish, and with them the scale.
+        largest = float(np.abs(held.decision).max(initial=0.0))
+        unit, f = 1.0, held.decision
+        if self.slope is None:
+            unit = float(np.ldexp(1.0, np.frexp(largest)[1])) if largest > _LEAST else 1.0
+            f = f / unit if largest > _LEAST else np.zeros_like(f)
         mean = float(share @ f)
         scale = float(np.sqrt(share @ (f - mean) ** 2))
         # An f that does not vary has no scale: a step at zero, to working precision.
-        flat = scale <= 1e-12 * float(np.abs(f).max(initial=0.0))
-        slope = self.slope
-        if slope is None:
-            slope = _STEEPNESS / max(scale, 1e-12 * float(np.abs(f).max(initial=0.0)), 1e-150)
+        least = 1e-12 * float(np.abs(f).max(initial=0.0))
+        slope = _STEEPNESS / max(scale, least, 1e-150) if self.slope is None else self.slope
         loss = expit(-slope * held.y * f)
         value = float(share @ loss)
-        details = held.details() | {"slope": slope}
+        details = held.details() | {"slope": slope / unit}
+        status = held.status
+        if status.ok and self.slope is None and not f.any():
+            status = Status(
+                "undefined",
+                "every held-out decision is zero to working precision; lengthen the length scale",
+            )
         sensitivity = None
         if gradient:
             steep = -share * loss * (1.0 - loss) * held.y  # d value / d (slope f)
             partial = slope * steep
-            if self.slope is None and not flat:
+            if self.slope is None:
                 # d slope / d f_k = -slope/scale d scale / d f_k
-                partial -= slope * float(steep @ f) / scale**2 * share * (f - mean)
-            sensitivity = held.pullback(context, partial)
-        return Verdict(value, sensitivity, details=details, status=held.status)
+                if scale > least:
+                    partial -= slope * float(steep @ f) / scale**2 * share * (f - mean)
+                elif not f.any():
+                    partial[:] = 0.0
+            sensitivity = held.pullback(context, partial / unit)
+        return Verdict(value, sensitivity, details=details, status=status)

@@ -18,9 +18,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
-#include <vector>
+
+#include "list.hpp"
+#include "watch.hpp"
 
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
 #define SVMSELECT_CLONES __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
@@ -30,11 +31,10 @@
 
 namespace svmselect {
 
-using Index = std::ptrdiff_t;
-
 // Stands for infinity, so that the compiler may assume finite arithmetic.
 constexpr double HUGE_NUMBER = 1e300;
 constexpr Index BLOCK = 64;
+constexpr long STEPS_A_LOOK = 64;
 
 struct Problem {
     const double* K;  // n x n, row-major, symmetric
@@ -185,11 +185,11 @@ SVMSELECT_CLONES inline void subtract_rows(const double* K, Index n, const Index
 
 // r -= (K + diag(ridge)) b, reading the rows that count.
 inline void subtract(const double* K, Index n, const double* ridge, const double* b, double* r) {
-    std::vector<Index> rows;
-    std::vector<double> steps;
+    List<Index> rows;
+    List<double> steps;
     for (Index k = 0; k < n; ++k)
         if (b[k] != 0.0) rows.push_back(k), steps.push_back(b[k]), r[k] -= ridge[k] * b[k];
-    subtract_rows(K, n, rows.data(), steps.data(), static_cast<Index>(rows.size()), r);
+    subtract_rows(K, n, rows.data(), steps.data(), rows.size(), r);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -229,9 +229,11 @@ inline void two_step(double qi, double qj, double kij, double ri, double rj, dou
     if (best == HUGE_NUMBER) consider(ri / qi, 0.0);
 }
 
-inline Descent decompose(const Problem& p, double* beta, double* r, double tol, long max_steps) {
+inline Descent decompose(const Problem& p, double* beta, double* r, double tol, long max_steps,
+                         Watch& watch) {
     const Index n = p.n;
-    std::vector<double> q(n), up(n), down(n);
+    if (n == 0) return {0, 0.0, 0.0};
+    List<double> q(n), up(n), down(n);
     double largest_q = 0.0;
     for (Index k = 0; k < n; ++k) {
         q[k] = p.K[k * n + k] + p.ridge[k];
@@ -256,6 +258,7 @@ inline Descent decompose(const Problem& p, double* beta, double* r, double tol, 
     Index i = 0, j = 0;
     double di = 0.0, dj = 0.0, violation = 0.0, churn = 0.0;
     for (long step = 0;; ++step) {
+        if (step % STEPS_A_LOOK == 0) watch.look();
         const double *Ki = p.K + i * n, *Kj = p.K + j * n;
         if (p.balanced) {
             double largest, smallest;

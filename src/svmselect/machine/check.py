@@ -15,7 +15,9 @@ from svmselect.types import Array
 
 _TOLERANCE = 1e-8
 _SAMPLE = 128
-_LARGEST = 1e100  # of K and of C w: squares and products of these must be numbers
+# Of K and of C w: squares, reciprocals and products of these must be numbers.
+_SMALLEST, _LARGEST = 1e-100, 1e100
+_FAINTEST = 1e-200  # the largest entry of a K that is not zero
 
 
 def check_gram(K: ArrayLike) -> Array:
@@ -37,10 +39,8 @@ def check_gram(K: ArrayLike) -> Array:
             f"K is not positive semi-definite: K[{i}, {i}] = {gram[i, i]:.6g}, "
             f"K[{j}, {j}] = {gram[j, j]:.6g}, K[{i}, {j}] = {gram[i, j]:.6g}; {_REMEDY}"
         )
+    check_scale(gram)
     n = len(gram)
-    if n and gram.diagonal().max() > _LARGEST:
-        i = int(np.argmax(gram.diagonal()))
-        raise ValueError(f"K[{i}, {i}] is {gram[i, i]:.6g}; rescale the inputs")
     rows = np.unique(np.linspace(0, n - 1, min(n, _SAMPLE)).astype(int)) if n else np.arange(0)
     block = gram[np.ix_(rows, rows)]
     lift = _TOLERANCE * float(np.trace(block)) + 1e-300
@@ -52,6 +52,18 @@ def check_gram(K: ArrayLike) -> Array:
             f"{np.linalg.eigvalsh(block)[0]:.3g}; {_REMEDY}"
         )
     return gram
+
+
+def check_scale(K: Array) -> None:
+    """Refuse a Gram matrix whose products overflow, or vanish though it is not zero.
+
+    The diagonal tells, as |K_ij|^2 <= K_ii K_jj.
+    """
+    diagonal = K.diagonal()
+    largest = diagonal.max(initial=0.0)
+    if not (_FAINTEST <= largest <= _LARGEST or largest == 0.0):
+        i = int(np.argmax(~(diagonal <= _LARGEST) | (diagonal == largest)))
+        raise ValueError(f"K[{i}, {i}] is {diagonal[i]:.6g}; rescale the inputs")
 
 
 _REMEDY = "use a positive definite kernel (tanh is not one)"
@@ -107,11 +119,19 @@ def check_weights(weights: ArrayLike | None, y: Array) -> Array:
 
 
 def check_penalty(C: float, weights: Array) -> float:
-    """Give C as a positive float that leaves C w within what can be squared."""
-    if np.ndim(C) != 0 or np.asarray(C).dtype.kind not in "iuf" or not 0.0 < C < np.inf:
+    """Give C as a positive float that leaves C w within what can be squared and inverted."""
+    a_float = type(C) is float  # as a rule, and cheaply seen
+    number = a_float or (np.ndim(C) == 0 and np.asarray(C).dtype.kind in "iuf")
+    if not number or not 0.0 < C < np.inf:
         raise ValueError(f"C must be a positive finite number, got {C!r}")
-    if C * weights.max() > _LARGEST:
+    C, least, largest = float(C), float(weights.min()), float(weights.max())
+    if not C * largest <= _LARGEST:
+        raise ValueError(f"C times the largest weight is {C * largest:.3g}; lower one of them")
+    if least == 0.0:
+        least = float(weights[weights > 0].min(initial=largest))
+    if not C * least >= _SMALLEST:
         raise ValueError(
-            f"C times the largest weight is {C * weights.max():.3g}; lower one of them"
+            f"C times the smallest weight above zero is {C * least:.3g}; raise one of them "
+            "(a weight of zero leaves its row out)"
         )
-    return float(C)
+    return C

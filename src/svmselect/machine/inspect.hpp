@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <vector>
 
 #include "box_qp.hpp"
 
@@ -66,8 +65,8 @@ SVMSELECT_CLONES inline double pass_rows(const double* __restrict p, const doubl
 // K x against K'x for a scattered x, and every 2 x 2 minor, reading K once in the order it lies. What
 // is not finite shows in K x.
 // An entry out of symmetry by `slack` does not escape; a crowd of smaller ones may raise the alarm.
-inline bool sound(const double* K, Index n, const std::vector<double>& root, double slack) {
-    std::vector<double> x(n), along(n + 1), across(n, 0.0);
+inline bool sound(const double* K, Index n, const List<double>& root, double slack) {
+    List<double> x(n), along(n + 1), across(n, 0.0);
     for (Index j = 0; j < n; ++j) {
         const double turn = 0.6180339887498949 * static_cast<double>(j + 1);
         x[j] = 0.5 + (turn - std::floor(turn));
@@ -91,7 +90,7 @@ inline Look inspect(const double* K, Index n, double tol) {
         largest = std::max(largest, std::fabs(K[k * n + k]));
     }
     const double slack = tol * largest;
-    std::vector<double> root(n);
+    List<double> root(n);
     for (Index k = 0; k < n; ++k) {
         if (K[k * n + k] < -slack) return {2, k, k};
         root[k] = std::sqrt(K[k * n + k] + slack);

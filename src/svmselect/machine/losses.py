@@ -223,7 +223,8 @@ class Logistic:
         log_q, log_1q = -np.logaddexp(0.0, z), -np.logaddexp(0.0, -z)
         inner = np.where(p > 0, p * (np.log(np.where(p > 0, p, 1.0)) - log_q), 0.0)
         outer = np.where(p < 1, (1 - p) * (np.log1p(-np.where(p < 1, p, 0.0)) - log_1q), 0.0)
-        return np.asarray(C * np.maximum(inner + outer, 0.0))
+        outside = np.where(C > 0, np.abs(alpha - C * p), 0.0)  # of the box, where Newton may end
+        return np.asarray(C * np.maximum(inner + outer, 0.0) + outside * np.abs(z))
 
 
 LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Hinge(), SquaredHinge(), Logistic())}

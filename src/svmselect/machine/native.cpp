@@ -9,6 +9,7 @@
 #include "inspect.hpp"
 #include "pivoting.hpp"
 #include "settling.hpp"
+#include "watch.hpp"
 
 namespace nb = nanobind;
 using namespace svmselect;
@@ -40,6 +41,25 @@ Problem problem(const Matrix& K, const Vector& ridge, const Vector& target, cons
             lower.data(), upper.data(),                   balanced,     total};
 }
 
+// Whether a signal's handler has raised (Ctrl-C), with the interpreter locked for as long as that
+// takes; in threads other than the main one nothing ever has.
+bool signalled() {
+    nb::gil_scoped_acquire locked;
+    return PyErr_CheckSignals() != 0;
+}
+
+// Work with the interpreter unlocked, that a signal can end.
+template <typename Work>
+auto unlocked(const Work& work) {
+    Watch watch(signalled);
+    try {
+        nb::gil_scoped_release released;
+        return work(watch);
+    } catch (const Interrupted&) {
+        throw nb::python_error();
+    }
+}
+
 }  // namespace
 
 NB_MODULE(_native, m) {
@@ -55,7 +75,7 @@ NB_MODULE(_native, m) {
         "subtract",
         [](Matrix K, Vector ridge, Vector beta, Output residual) {
             same_length(K, ridge, beta, residual);
-            nb::gil_scoped_release unlocked;
+            nb::gil_scoped_release released;
             subtract(K.data(), static_cast<Index>(K.shape(0)), ridge.data(), beta.data(),
                      residual.data());
         },
@@ -66,11 +86,9 @@ NB_MODULE(_native, m) {
            double total, Output beta, Output residual, double tol, long max_steps) {
             const Problem p = problem(K, ridge, target, lower, upper, balanced, total);
             same_length(K, beta, residual);
-            Descent d;
-            {
-                nb::gil_scoped_release unlocked;
-                d = decompose(p, beta.data(), residual.data(), tol, max_steps);
-            }
+            const Descent d = unlocked([&](Watch& watch) {
+                return decompose(p, beta.data(), residual.data(), tol, max_steps, watch);
+            });
             return nb::make_tuple(d.steps, d.violation, d.churn);
         },
         "Working-set descent, in place on beta and residual; (steps, violation, churn).");
@@ -82,12 +100,10 @@ NB_MODULE(_native, m) {
             const Problem p = problem(K, ridge, target, lower, upper, balanced, total);
             if (lapack.potrf == nullptr) throw std::runtime_error("use_lapack() was not called");
             same_length(K, states, beta, residual);
-            Pivoting d;
-            {
-                nb::gil_scoped_release unlocked;
-                d = pivot(p, lapack, states.data(), beta.data(), residual.data(), known, tol,
-                          max_rounds, patience);
-            }
+            const Pivoting d = unlocked([&](Watch& watch) {
+                return pivot(p, lapack, states.data(), beta.data(), residual.data(), known, tol,
+                             max_rounds, patience, watch);
+            });
             return nb::make_tuple(d.rounds, static_cast<int>(d.ending), d.offset);
         },
         "Block pivoting, in place on states, beta and residual; (rounds, ending, offset).");
@@ -98,11 +114,9 @@ NB_MODULE(_native, m) {
             const Problem p = problem(K, ridge, target, lower, upper, balanced, total);
             if (lapack.potrf == nullptr) throw std::runtime_error("use_lapack() was not called");
             same_length(K, beta, residual);
-            Settling d;
-            {
-                nb::gil_scoped_release unlocked;
-                d = settle(p, lapack, beta.data(), residual.data(), tol, max_rounds);
-            }
+            const Settling d = unlocked([&](Watch& watch) {
+                return settle(p, lapack, beta.data(), residual.data(), tol, max_rounds, watch);
+            });
             return nb::make_tuple(d.rounds, d.settled, d.churn);
         },
         "Active-set descent, in place on beta and residual; (rounds, whether settled, churn).");

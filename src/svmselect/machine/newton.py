@@ -20,6 +20,7 @@ System = tuple[IntArray, Array, Bordered]  # the points with a curvature, their 
 _MAX_STEPS = 200
 _ROUNDING = 1e-15  # of a decision value, relative to its size
 _GAIN = 0.2
+_SLACK = 1e-9  # by which rounding may raise the objective near its minimum
 
 
 def newton(
@@ -46,7 +47,7 @@ def newton(
     zero = np.zeros_like(beta)
     if not value <= (value_zero := _objective(zero, zero, 0.0, y, cost, loss)):
         beta, intercept, f, value = zero, 0.0, zero, value_zero
-    stalled = 0
+    best, stalled = (value, beta, f, intercept), 0
     for _ in range(_MAX_STEPS):
         target, b, system = _newton_point(K, y, cost, loss, fit_intercept, f)
         d_beta, d_f, d_b = target - beta, K @ target + b - f, b - intercept
@@ -60,12 +61,17 @@ def newton(
             if nearer is not None:
                 return *nearer, OK
         before, value = value, _objective(beta, f, intercept, y, cost, loss)
+        if value < best[0]:
+            best = value, beta, f, intercept
         stalled = stalled + 1 if value >= before - 1e-14 * abs(before) else 0
         if stalled == 2:
             break
     else:
+        _, beta, f, intercept = best
         advice = "Newton's method used all its steps: lower C or rescale the kernel"
         return beta, intercept, f, Status("max-iterations", advice)
+    if not value <= best[0] + _SLACK * abs(best[0]):  # a badly rounded direction led uphill
+        _, beta, f, intercept = best
     # One more step at full length squares what error is left.
     target, b, _ = _newton_point(K, y, cost, loss, fit_intercept, f)
     f_target = K @ target + b
@@ -143,6 +149,8 @@ def _newton_point(
     jitter = 1e-15 * float(K_FF.diagonal().max(initial=1e-300))
     while system is None:
         jitter *= 10.0
+        if not jitter < 1e300:  # no lift helps
+            raise ValueError("K holds entries that are not finite; rescale the inputs")
         system = Bordered.of(K_FF, ridge + jitter, fit_intercept)
     rhs = f[F] + y[F] * (loss.slope(z[F]) * cost[F] * ridge)
     x, b = system.solve(rhs)

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <vector>
 
 #include "box_qp.hpp"
 
@@ -25,7 +24,7 @@ class FreeBlock {
 
     // Factors the block of the free coordinates; those that depend on the others are taken out of
     // `free` and put into `dependent`.
-    void factor(std::vector<Index>& free, std::vector<Index>& dependent) {
+    void factor(List<Index>& free, List<Index>& dependent) {
         dependent.clear();
         lift_ = 0.0;
         if (p_.balanced && !free.empty()) {
@@ -35,25 +34,26 @@ class FreeBlock {
         if (try_factor(free)) return;
         // Rank-revealing: which columns are combinations of the others?
         int m = static_cast<int>(free.size()), rank = 0, info = 0;
-        std::vector<int> order(m);
-        std::vector<double> work(2 * static_cast<std::size_t>(m));
-        for (double stop = threshold(m); rank < m; stop *= 100.0) {
+        List<int> order(m);
+        List<double> work(2 * m);
+        // From `scale` on the first pivot alone stands clear, so this ends unless an entry is infinite.
+        double stop = threshold(m);
+        for (int attempt = 0; attempt < ATTEMPTS; ++attempt, stop *= 100.0) {
             gather(free);
             lapack_.pstrf(&uplo_, &m, A_.data(), &m, order.data(), &rank, &stop, work.data(), &info);
-            std::vector<Index> kept;
+            List<Index> kept;
             for (int i = 0; i < rank; ++i) kept.push_back(free[order[i] - 1]);
             std::sort(kept.begin(), kept.end());
-            if (rank == m ? !try_factor(kept, false) : !try_factor(kept)) {
-                rank = 0;
-                continue;
-            }
+            if (rank == m ? !try_factor(kept, false) : !try_factor(kept)) continue;
             for (int i = rank; i < m; ++i) dependent.push_back(free[order[i] - 1]);
             free = kept;
             return;
         }
+        dependent.swap(free);
+        try_factor(free);
     }
 
-    void solve(std::vector<double>& rhs, int columns) {
+    void solve(List<double>& rhs, int columns) {
         int m = size_, info = 0;
         if (m > 0) lapack_.potrs(&uplo_, &m, &columns, A_.data(), &m, rhs.data(), &m, &info);
     }
@@ -61,22 +61,24 @@ class FreeBlock {
     double lift() const { return lift_; }
 
   private:
+    static constexpr int ATTEMPTS = 12;  // a factor of 100 each: from round-off to beyond the scale
+
     double threshold(int m) const { return 4.0 * 2.2e-16 * m * scale_; }
 
-    void gather(const std::vector<Index>& free) {
-        const std::size_t m = free.size();
+    void gather(const List<Index>& free) {
+        const Index m = free.size();
         A_.resize(m * m);
         scale_ = 0.0;
-        for (std::size_t j = 0; j < m; ++j) {
+        for (Index j = 0; j < m; ++j) {
             const double* row = p_.K + free[j] * p_.n;
             double* column = A_.data() + j * m;
-            for (std::size_t i = j; i < m; ++i) column[i] = row[free[i]] + lift_;
+            for (Index i = j; i < m; ++i) column[i] = row[free[i]] + lift_;
             column[j] += p_.ridge[free[j]];
             scale_ = std::max(scale_, column[j]);
         }
     }
 
-    bool try_factor(const std::vector<Index>& free, bool judge = true) {
+    bool try_factor(const List<Index>& free, bool judge = true) {
         gather(free);
         int m = size_ = static_cast<int>(free.size()), info = 0;
         if (m == 0) return true;
@@ -84,8 +86,8 @@ class FreeBlock {
         if (info != 0) return false;
         if (!judge) return true;
         double smallest = HUGE_NUMBER;
-        for (std::size_t j = 0; j < free.size(); ++j) {
-            const double l = A_[j * free.size() + j];
+        for (Index j = 0; j < m; ++j) {
+            const double l = A_[j * m + j];
             smallest = std::min(smallest, l * l);
         }
         return smallest > threshold(m);
@@ -96,7 +98,7 @@ class FreeBlock {
     char uplo_ = 'L';
     int size_ = 0;
     double lift_ = 0.0, scale_ = 0.0;
-    std::vector<double> A_;
+    List<double> A_;
 };
 
 enum class Ending { EXACT = 0, CYCLING = 1, NO_FREE = 2 };
@@ -110,12 +112,13 @@ struct Pivoting {
 // In: states, and beta for the coordinates that may have to be parked; r, if its residual is known.
 // Out: states, beta, r; exact when the ending says so.
 inline Pivoting pivot(const Problem& p, const Lapack& lapack, std::int8_t* state, double* beta,
-                      double* r, bool known, double tol, int max_rounds, int patience) {
+                      double* r, bool known, double tol, int max_rounds, int patience,
+                      Watch& watch) {
     const Index n = p.n;
-    std::vector<double> base(p.target, p.target + n);  // target less the part of the fixed
-    std::vector<double> held(beta, beta + n);          // where a coordinate would be parked
-    std::vector<Index> rows, free, dependent;
-    std::vector<double> steps, ones, x, scores;
+    List<double> base(p.target, p.target + n);  // target less the part of the fixed
+    List<double> held(beta, beta + n);          // where a coordinate would be parked
+    List<Index> rows, free, dependent;
+    List<double> steps, ones, x, scores;
     FreeBlock block(p, lapack);
     double largest = 0.0, churn = 0.0;  // churn: what has gone into base and out again
 
@@ -132,8 +135,8 @@ inline Pivoting pivot(const Problem& p, const Lapack& lapack, std::int8_t* state
         beta[k] = 0.0;
     };
     const auto update_base = [&] {
-        subtract_rows(p.K, n, rows.data(), steps.data(), static_cast<Index>(rows.size()), base.data());
-        for (std::size_t i = 0; i < rows.size(); ++i) base[rows[i]] -= p.ridge[rows[i]] * steps[i];
+        subtract_rows(p.K, n, rows.data(), steps.data(), rows.size(), base.data());
+        for (Index i = 0; i < rows.size(); ++i) base[rows[i]] -= p.ridge[rows[i]] * steps[i];
         rows.clear(), steps.clear();
     };
 
@@ -152,13 +155,14 @@ inline Pivoting pivot(const Problem& p, const Lapack& lapack, std::int8_t* state
     int waited = 0;
     double offset = 0.0;
     for (int round = 1; round <= max_rounds; ++round) {
+        watch.look();
         free.clear();
         for (Index k = 0; k < n; ++k)
             if (state[k] == FREE) free.push_back(k);
         block.factor(free, dependent);
         for (const Index k : dependent) fix(k, PARKED, held[k]);
         update_base();
-        const Index m = static_cast<Index>(free.size());
+        const Index m = free.size();
         double fixed_sum = 0.0, fixed_size = 0.0, fixed_weight = 0.0;
         for (Index k = 0; k < n; ++k) {
             fixed_sum += beta[k], fixed_size += std::fabs(beta[k]);
@@ -177,7 +181,7 @@ inline Pivoting pivot(const Problem& p, const Lapack& lapack, std::int8_t* state
         for (int sweep = 0; sweep < 3; ++sweep) {
             block.solve(x, p.balanced && sweep == 0 ? 2 : 1);
             if (p.balanced) {
-                if (sweep == 0) ones.assign(x.begin() + m, x.begin() + 2 * m);
+                if (sweep == 0) ones.assign(x.data() + m, x.data() + 2 * m);
                 double sum_ones = 0.0, sum_x = 0.0;
                 for (Index i = 0; i < m; ++i) sum_ones += ones[i], sum_x += x[i];
                 const double shift = (sum_x - sum_left) / sum_ones;
@@ -245,7 +249,7 @@ inline Pivoting pivot(const Problem& p, const Lapack& lapack, std::int8_t* state
             if ((state[k] == AT_LOWER || state[k] == AT_UPPER) && wrong(k))
                 scores.push_back(std::fabs(r[k] - offset));
         double bar = 0.0;
-        const std::size_t most = static_cast<std::size_t>(std::max<Index>(8, m / 4));
+        const Index most = std::max<Index>(8, m / 4);
         if (scores.size() > most) {
             std::nth_element(scores.begin(), scores.begin() + most, scores.end(), std::greater<>());
             bar = scores[most];

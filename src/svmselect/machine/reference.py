@@ -13,6 +13,7 @@ AT_LOWER, FREE, AT_UPPER, ABSENT, PARKED = -1, 0, 1, 2, 3
 EXACT, CYCLING, NO_FREE = 0, 1, 2
 _GIVE_UPS = 4  # coordinates given up for each round that is allowed
 _EPS = 2.2e-16
+_ATTEMPTS = 12  # a factor of 100 each: from round-off to beyond the largest entry
 
 
 def subtract(K: Array, ridge: Array, beta: Array, residual: Array) -> None:
@@ -34,6 +35,8 @@ def decompose(
     max_steps: int,
 ) -> tuple[int, float, float]:
     """Descend by working sets of two, in place on beta and residual; (steps, violation, churn)."""
+    if not len(beta):
+        return 0, 0.0, 0.0
     r, churn = residual, 0.0
     q = K.diagonal() + ridge
     tiny = max(1e-14 * q.max(initial=0.0), 1e-140)  # its square must not vanish
@@ -128,12 +131,13 @@ def _factor(A: Array) -> tuple[Array, bool]:
 def independent_rows(A: Array) -> IntArray:
     """The rows of A, in order, that a pivoted Cholesky factorisation finds independent."""
     stop = 4.0 * _EPS * len(A) * A.diagonal().max()
-    while True:
+    for _ in range(_ATTEMPTS):
         _, order, rank, _ = lapack.dpstrf(A, lower=1, tol=stop)
         kept = np.sort(order[:rank] - 1)
         if rank == len(A) or _factor(A[np.ix_(kept, kept)])[1]:
             return kept
         stop *= 100.0
+    return np.empty(0, dtype=np.intp)
 
 
 def pivot(
@@ -155,7 +159,7 @@ def pivot(
     """Exchange active sets until exact, in place; (rounds, ending, offset)."""
     held = np.clip(beta, lower, upper)
     states[states == PARKED] = FREE
-    largest = K.diagonal().max()
+    largest = K.diagonal().max(initial=0.0)
     fewest, waited, offset = len(beta) + 1, 0, 0.0
     for turn in range(1, max_rounds + 1):
         beta[:] = np.where(states == AT_LOWER, lower, np.where(states == AT_UPPER, upper, 0.0))
@@ -251,24 +255,28 @@ def settle(
     max_rounds: int,
 ) -> tuple[int, bool, float]:
     """Descend by active sets, in place on beta and residual; (rounds, settled, churn)."""
+    if not len(beta):
+        return 1, True, 0.0
     diagonal = K.diagonal()
     lift = (float((diagonal + ridge).mean()) or 1.0) if balanced else 0.0
-    A = K + lift
-    A.flat[:: len(A) + 1] += ridge
+    H = K.copy()
+    H.flat[:: len(H) + 1] += ridge
+    A = H + lift
     before, r = beta.copy(), residual
     free: list[int] = []
     for k in np.flatnonzero((lower < beta) & (beta < upper)):
-        _enter(int(k), A, r - (A - lift) @ (beta - before), lower, upper, balanced, beta, free)
+        moved = r - H @ (beta - before)
+        _enter(int(k), A, moved, K, ridge, lower, upper, balanced, beta, free)
     crowd, churn, given_up = True, 0.0, 0
     for turn in range(1, max_rounds + 1):
-        r -= (A - lift) @ (beta - before)
+        r -= H @ (beta - before)
         churn += float(diagonal @ (beta - before) ** 2)
         before = beta.copy()
         before_them = len(free)
         offset, travelled = _minimise(A, r[free], lower, upper, balanced, beta, free)
         given_up += before_them - len(free)
         step = beta - before
-        r -= (A - lift) @ step
+        r -= H @ step
         churn += float(diagonal @ step**2)
         before = beta.copy()
         noise = max(tol, 8.0 * _EPS * np.sqrt(diagonal.max() * (diagonal @ beta**2)))
@@ -291,9 +299,9 @@ def settle(
         count = max(8, len(free) // 4) if crowd else 2 if balanced and not free else 1
         for k in wanted[np.argsort(-np.abs(pull[wanted]), kind="stable")][:count]:
             if k not in free:
-                moved = r - (A - lift) @ (beta - before)
-                _enter(int(k), A, moved, lower, upper, balanced, beta, free)
-    r -= (A - lift) @ (beta - before)
+                moved = r - H @ (beta - before)
+                _enter(int(k), A, moved, K, ridge, lower, upper, balanced, beta, free)
+    r -= H @ (beta - before)
     return max_rounds, False, churn
 
 
@@ -361,13 +369,15 @@ def _enter(
     k: int,
     A: Array,
     r: Array,
+    K: Array,
+    ridge: Array,
     lower: Array,
     upper: Array,
     balanced: bool,
     beta: Array,
     free: list[int],
 ) -> None:
-    """Let k in among the free ones; where it depends on them it slides downhill to a bound."""
+    """Let k in; where it depends on the free ones it slides downhill, to a bound or a minimum."""
     while True:
         more = [*free, k]
         L, info = lapack.dpotrf(A[np.ix_(more, more)], lower=1)
@@ -375,17 +385,27 @@ def _enter(
             free.append(k)
             return
         x, _ = _direction(A, free, -A[free, k], balanced, -1.0)
-        sign = -1.0 if r[k] + x @ r[free] < 0 else 1.0
+        slope, curvature = float(r[k] + x @ r[free]), float(ridge[k] + x**2 @ ridge[free])
+        group, move = [*free, k], np.append(x, 1.0)
+        bend = float(move @ K[np.ix_(group, group)] @ move)
+        size = float(np.sqrt(np.maximum(K.diagonal()[group], 0.0)) @ np.abs(move))
+        # the rounding of a longer step would exceed its gain
+        curvature += max(bend, _EPS * size * size)
+        sign = -1.0 if slope < 0 else 1.0
         x = sign * x
         room = upper[k] - beta[k] if sign > 0 else beta[k] - lower[k]
-        reach, met = _first_met(x, float(room), lower, upper, beta, free)
+        reach = min(abs(slope) / curvature, float(room)) if curvature > 0 else float(room)
+        turns = reach < room
+        reach, met = _first_met(x, reach, lower, upper, beta, free)
         if reach > HUGE_NUMBER / 10:
             return
         _travel(x, reach, met, lower, upper, beta, free)
-        if met < 0:
+        if met < 0 and not turns:
             beta[k] = upper[k] if sign > 0 else lower[k]
+        else:
+            beta[k] += sign * reach
+        if met < 0:
             return
-        beta[k] += sign * reach
 
 
 def inspect(K: Array, tol: float) -> tuple[int, int, int]:

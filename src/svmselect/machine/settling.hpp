@@ -12,7 +12,6 @@
 #include <functional>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include "box_qp.hpp"
 #include "pivoting.hpp"
@@ -24,15 +23,15 @@ class MovingFactor {
   public:
     MovingFactor(const Problem& p, double lift) : p_(p), lift_(lift) {}
 
-    const std::vector<Index>& members() const { return members_; }
-    Index size() const { return static_cast<Index>(members_.size()); }
+    const List<Index>& members() const { return members_; }
+    Index size() const { return members_.size(); }
 
     // All at once; false where the block is singular to working precision.
-    bool reset(const Lapack& lapack, std::vector<Index> members) {
+    bool reset(const Lapack& lapack, List<Index> members) {
         members_ = std::move(members);
         int m = static_cast<int>(size()), info = 0;
         width_ = std::max<Index>(2 * m, 64);
-        L_.assign(static_cast<std::size_t>(width_ * width_), 0.0);
+        L_.assign(width_ * width_, 0.0);
         if (m == 0) return true;
         for (Index i = 0; i < m; ++i)
             for (Index j = 0; j <= i; ++j) row(i)[j] = entry(members_[i], members_[j]);
@@ -66,7 +65,7 @@ class MovingFactor {
     // One less: rotations of neighbouring columns make the rows below triangular again.
     void remove(Index at) {
         const Index m = size();
-        std::vector<double> cosines, sines;
+        List<double> cosines, sines;
         for (Index i = at + 1; i < m; ++i) {
             double *from = row(i), *to = row(i - 1);
             for (Index j = at; j + 1 < i; ++j) {
@@ -117,7 +116,7 @@ class MovingFactor {
 
     void widen() {
         const Index wide = 2 * width_;
-        std::vector<double> L(static_cast<std::size_t>(wide * wide), 0.0);
+        List<double> L(wide * wide);
         for (Index i = 0; i < size(); ++i) std::copy(row(i), row(i) + i + 1, L.data() + i * wide);
         L_.swap(L);
         width_ = wide;
@@ -126,8 +125,8 @@ class MovingFactor {
     const Problem& p_;
     double lift_;
     Index width_ = 0;
-    std::vector<Index> members_;
-    std::vector<double> L_;
+    List<Index> members_;
+    List<double> L_;
 };
 
 constexpr int GIVE_UPS = 4;  // coordinates given up for each round that is allowed
@@ -140,10 +139,10 @@ struct Settling {
 
 class Settler {
   public:
-    Settler(const Problem& p, const Lapack& lapack, double* beta, double* r)
-        : p_(p), beta_(beta), r_(r), factor_(p, lift(p)), free_(p.n, 0) {
+    Settler(const Problem& p, const Lapack& lapack, double* beta, double* r, Watch& watch)
+        : p_(p), watch_(watch), beta_(beta), r_(r), factor_(p, lift(p)), free_(p.n, 0) {
         for (Index k = 0; k < p.n; ++k) largest_ = std::max(largest_, p.K[k * p.n + k]);
-        std::vector<Index> inside;
+        List<Index> inside;
         for (Index k = 0; k < p.n; ++k)
             if (p.lower[k] < beta[k] && beta[k] < p.upper[k]) inside.push_back(k);
         if (factor_.reset(lapack, inside)) {
@@ -168,7 +167,7 @@ class Settler {
             crowd = travelled > 0.0 || round == 1 || !crowd;
             const Index m = factor_.size();
             const Index most = crowd ? std::max<Index>(8, m / 4) : p_.balanced && m == 0 ? 2 : 1;
-            const auto end = wanted_.begin() + std::min<std::ptrdiff_t>(most, wanted_.size());
+            const auto end = wanted_.begin() + std::min(most, wanted_.size());
             std::partial_sort(wanted_.begin(), end, wanted_.end(), std::greater<>());
             for (auto it = wanted_.begin(); it != end; ++it)
                 if (!free_[it->second]) enter(it->second);
@@ -199,16 +198,16 @@ class Settler {
     void apply() {
         // a coordinate may have moved more than once
         order_.resize(moved_.size());
-        std::iota(order_.begin(), order_.end(), std::size_t{0});
+        std::iota(order_.begin(), order_.end(), Index{0});
         std::sort(order_.begin(), order_.end(),
-                  [&](std::size_t a, std::size_t b) { return moved_[a] < moved_[b]; });
+                  [&](Index a, Index b) { return moved_[a] < moved_[b]; });
         rows_.clear(), sums_.clear();
-        for (const std::size_t i : order_) {
+        for (const Index i : order_) {
             if (rows_.empty() || rows_.back() != moved_[i]) rows_.push_back(moved_[i]), sums_.push_back(0.0);
             sums_.back() += steps_[i];
         }
-        subtract_rows(p_.K, p_.n, rows_.data(), sums_.data(), static_cast<Index>(rows_.size()), r_);
-        for (std::size_t i = 0; i < rows_.size(); ++i) {
+        subtract_rows(p_.K, p_.n, rows_.data(), sums_.data(), rows_.size(), r_);
+        for (Index i = 0; i < rows_.size(); ++i) {
             r_[rows_[i]] -= p_.ridge[rows_[i]] * sums_[i];
             churn_ += p_.K[rows_[i] * p_.n + rows_[i]] * sums_[i] * sums_[i];
         }
@@ -216,7 +215,7 @@ class Settler {
     }
 
     // (u, shift): A u + shift 1 = u on the free block, with sum(u) = sum where that is fixed.
-    double bordered_solve(std::vector<double>& u, double sum) {
+    double bordered_solve(List<double>& u, double sum) {
         const Index m = factor_.size();
         ones_.assign(m, 1.0);
         factor_.solve(u.data(), ones_.data());
@@ -229,7 +228,7 @@ class Settler {
     }
 
     // How far along (from 0 to `reach`) until a free coordinate meets a bound; which, or -1.
-    Index first_met(const std::vector<double>& x, double* reach) const {
+    Index first_met(const List<double>& x, double* reach) const {
         Index met = -1;
         for (Index i = 0; i < factor_.size(); ++i) {
             const Index k = factor_.members()[i];
@@ -239,7 +238,7 @@ class Settler {
         return met;
     }
 
-    void travel(const std::vector<double>& x, double reach, Index met) {
+    void travel(const List<double>& x, double reach, Index met) {
         for (Index i = 0; i < factor_.size(); ++i) {
             const Index k = factor_.members()[i];
             const double value = beta_[k] + reach * x[i];
@@ -258,6 +257,7 @@ class Settler {
         for (const Index k : factor_.members()) slack_.push_back(r_[k]);
         offset_ = 0.0;
         while (factor_.size() > 0) {
+            watch_.look();
             // less their mean, which only the offset sees: alpha may be far smaller than 1 / K
             const double mean = p_.balanced ? std::accumulate(slack_.begin(), slack_.end(), 0.0) /
                                                   static_cast<double>(slack_.size())
@@ -280,9 +280,12 @@ class Settler {
     }
 
     // Let k in among the free ones. Where its column depends on theirs it slides along the null
-    // direction, downhill, until it or one of them meets a bound.
+    // direction, downhill, until it or one of them meets a bound, or what curvature there is (the
+    // ridge's, for one) turns it back.
     void enter(Index k) {
+        watch_.look();
         while (!factor_.append(k)) {
+            watch_.look();
             const Index m = factor_.size();
             x_.clear();
             for (const Index j : factor_.members()) x_.push_back(-factor_.entry(k, j));
@@ -290,17 +293,38 @@ class Settler {
             apply();
             double slope = r_[k];
             for (Index i = 0; i < m; ++i) slope += x_[i] * r_[factor_.members()[i]];
+            const double curvature = curvature_along(k);
             const double sign = slope < 0.0 ? -1.0 : 1.0;
             for (double& v : x_) v *= sign;
             const double room = sign > 0.0 ? p_.upper[k] - beta_[k] : beta_[k] - p_.lower[k];
-            double reach = room;
+            double reach = curvature > 0.0 ? std::min(std::fabs(slope) / curvature, room) : room;
+            const bool turns = reach < room;
             const Index met = first_met(x_, &reach);
             if (reach > HUGE_NUMBER / 10) return;
             travel(x_, reach, met);
-            place(k, met < 0 ? (sign > 0.0 ? p_.upper[k] : p_.lower[k]) : beta_[k] + sign * reach);
+            const double bound = sign > 0.0 ? p_.upper[k] : p_.lower[k];
+            place(k, met < 0 && !turns ? bound : beta_[k] + sign * reach);
             if (met < 0) return;
         }
         free_[k] = 1;
+    }
+
+    // Of the objective where k takes a step of one and the free ones x_; not less than the rounding
+    // of such a step, which would exceed the gain of a longer one.
+    double curvature_along(Index k) const {
+        // rounding may leave a diagonal entry a little below zero
+        const auto root = [&](Index i) { return std::sqrt(std::max(p_.K[i * p_.n + i], 0.0)); };
+        double total = p_.ridge[k], size = root(k), bend = p_.K[k * p_.n + k];
+        for (Index i = 0; i < factor_.size(); ++i) {
+            const Index at = factor_.members()[i];
+            const double* row = p_.K + at * p_.n;
+            double sum = 2.0 * row[k];
+            for (Index j = 0; j < factor_.size(); ++j) sum += x_[j] * row[factor_.members()[j]];
+            bend += x_[i] * sum;
+            size += root(at) * std::fabs(x_[i]);
+            total += x_[i] * x_[i] * p_.ridge[at];
+        }
+        return total + std::max(bend, 2.2e-16 * size * size);
     }
 
     // Who wants to leave a bound, and how much? False if nobody does.
@@ -326,21 +350,21 @@ class Settler {
     }
 
     const Problem& p_;
+    Watch& watch_;
     double *beta_, *r_;
     MovingFactor factor_;
-    std::vector<std::int8_t> free_;  // whether in the factor
+    List<std::int8_t> free_;  // whether in the factor
     double largest_ = 0.0, churn_ = 0.0, offset_ = 0.0;
     int given_up_ = 0;
-    std::vector<Index> moved_, rows_;
-    std::vector<double> steps_, sums_, slack_, x_, ones_;
-    std::vector<std::size_t> order_;
-    std::vector<std::pair<double, Index>> wanted_;
+    List<Index> moved_, rows_, order_;
+    List<double> steps_, sums_, slack_, x_, ones_;
+    List<std::pair<double, Index>> wanted_;
 };
 
 // In: beta within its bounds and of the right sum, r its residual. Out: both, further down.
 inline Settling settle(const Problem& p, const Lapack& lapack, double* beta, double* r, double tol,
-                       int max_rounds) {
-    return Settler(p, lapack, beta, r).run(tol, max_rounds);
+                       int max_rounds, Watch& watch) {
+    return Settler(p, lapack, beta, r, watch).run(tol, max_rounds);
 }
 
 }  // namespace svmselect

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import fsum
 
 import numpy as np
 
+from svmselect.machine.doubled import doubled_dot, doubled_product
 from svmselect.machine.losses import get_loss
 from svmselect.types import OK, Array, IntArray, Status
 
 _EPS = float(np.finfo(float).eps)
+_DOUBTFUL = 1e-5  # where rounding is larger, objective and gap are evaluated in twice the precision
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,8 @@ class Solution:
         probability (logistic).
     rounding : float
         The relative rounding error of evaluating the objective, below which ``gap`` and ``kkt``
-        cannot be told from zero.
+        cannot be told from zero; where it exceeds 1e-5 all of these are evaluated in twice the
+        precision.
     status : Status
         Whether the optimum was reached.
     y : ndarray of shape (n,)
@@ -115,17 +119,25 @@ def describe(
     rule = get_loss(loss)
     cost = C * weights
     alpha, z = y * beta, y * decision
-    norm = float(beta @ (decision - intercept))
+    norm, total = float(beta @ (decision - intercept)), float(beta.sum())
     losses = float(cost @ rule.value(z))
-    objective = 0.5 * norm + losses
-    gap = float(rule.gap(z, alpha, cost).sum() - (intercept * beta.sum() if fit_intercept else 0.0))
     # Rounding: |K_ij| <= (K_ii K_jj)^1/2 bounds the error of one decision value, ``spread``; it
     # enters the norm through beta and the losses through C w wherever the loss is not flat.
-    size = np.sqrt(K.diagonal())
-    spread = _EPS * (1.0 + float(size.max() * (size @ np.abs(beta))))
-    rounding = spread * (0.5 * float(np.abs(beta).sum()) + float(cost[alpha > 0].sum()))
-    rounding = (rounding + _EPS * losses) / max(abs(objective), 1e-300)
-    slope = rule.slope(z)
+    size = np.sqrt(np.maximum(K.diagonal(), 0.0))  # check_gram forgives a little below zero
+    absolute = np.abs(beta)
+    spread = _EPS * (1.0 + float(size.max() * (size @ absolute)))
+    steep = (alpha > 0) | (rule.slope(z - spread) > 0)
+    rounding = spread * (0.5 * float(absolute.sum()) + float(cost @ steep))
+    rounding = (rounding + _EPS * losses) / max(abs(0.5 * norm + losses), 1e-300)
+    if not rounding <= _DOUBTFUL:  # the gap below would be that of other numbers than beta's
+        product = doubled_product(K, beta)
+        norm, total = doubled_dot(beta, product), fsum(beta)
+        decision = product + intercept
+        # rounded down: C times what a margin lacks in its last digit may exceed the whole norm
+        z = np.nextafter(y * decision, -np.inf)
+        losses = float(cost @ rule.value(z))
+    objective = 0.5 * norm + losses
+    gap = float(rule.gap(z, alpha, cost).sum() - (intercept * total if fit_intercept else 0.0))
     active = cost > 0
     if loss == "hinge":
         off = np.where(
@@ -134,7 +146,7 @@ def describe(
             np.where(alpha >= cost, np.maximum(z - 1, 0), np.abs(1 - z)),
         )
     else:
-        off = np.abs(alpha / np.where(active, cost, 1.0) - slope)
+        off = np.abs(alpha / np.where(active, cost, 1.0) - rule.slope(z))
     kkt = float(np.max(off[active], initial=0.0))
     relative_gap = abs(gap) / max(abs(objective), 1e-300)
     # Rounding excuses much, but what is off in the third digit is never called exact.

@@ -6,12 +6,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from svmselect.machine.box_qp import BoxQP, solve_box
-from svmselect.machine.check import check_gram, check_penalty, check_signs, check_weights
+from svmselect.machine.check import (
+    check_gram,
+    check_penalty,
+    check_scale,
+    check_signs,
+    check_weights,
+)
 from svmselect.machine.losses import get_loss
 from svmselect.machine.newton import newton
 from svmselect.machine.reference import ABSENT, AT_LOWER, AT_UPPER, FREE, PARKED
 from svmselect.machine.solution import Solution, describe
 from svmselect.types import Array, IntArray
+
+_FAINT = 1e-3  # a decision as small is computed for itself
 
 
 def solve(
@@ -73,13 +81,12 @@ def solve(
     gram = check_gram(K)
     signs = check_signs(y, len(gram))
     w = check_weights(weights, signs)
-    penalty = check_penalty(C, w)
     if start is not None and len(start.beta) != len(signs):
         raise ValueError(
             f"start was trained on {len(start.beta)} points, this problem has {len(signs)}; "
             "start from a solution for the same points, or leave it out"
         )
-    return train(gram, signs, penalty, loss, fit_intercept, w, start)
+    return train(gram, signs, C, loss, fit_intercept, w, start)
 
 
 def train(
@@ -91,7 +98,9 @@ def train(
     weights: Array,
     start: Solution | None = None,
 ) -> Solution:
-    """``solve`` for arguments that are known to be sound."""
+    """``solve`` for arguments that are known to be sound, but for the size of K and of C w."""
+    check_scale(K)
+    C = check_penalty(C, weights)
     by_loss = _train_logistic if loss == "logistic" else _train_hinge
     return by_loss(K, y, C, loss, fit_intercept, weights, start)
 
@@ -155,11 +164,15 @@ def _train_hinge(
         # A hard margin: at large C a margin of 1 - 1e-16 costs more than the whole norm, so the
         # free margins are rounded up to one.
         f = y - qp.residual(beta) + b  # nor may it carry what larger values left behind
-        size = np.sqrt(K.diagonal())
+        size = np.sqrt(np.maximum(K.diagonal(), 0.0))
         noise = 4e-16 * (1.0 + float(size.max() * np.sqrt((size * beta) @ (size * beta))))
         short = float(np.max(1.0 - y[inside] * f[inside], initial=0.0))
         up = 1.0 + min(noise, 1e-10) + 2.0 * min(short, 1e-10)
         beta, b, f = np.clip(beta * up, lower, upper), b * up, f * up
+    if not fit_intercept:
+        # far from all it was trained on a machine says next to nothing: not as y less almost y
+        faint = np.flatnonzero((cost == 0) & (np.abs(f) < _FAINT))
+        f[faint] = K[faint] @ beta
     return describe(K, y, weights, C, loss, fit_intercept, beta, b, f, *found, s.status)
 
 

@@ -28,12 +28,8 @@ class Vague(Prior):
     other : float, default infinity
         Standard deviation of the logarithm of every other parameter; infinity is flat.
     centre : ndarray, optional
-        The means, in search coordinates. If None, ``bind`` sets what the data suggest.
-
-    Notes
-    -----
-    What the data suggest is ``svmselect.priors.typical.from_data``: for standardised, balanced data
-    a length scale of about sqrt(d), and C between 1 and 3.
+        The means. If not given, ``bind`` takes those of ``svmselect.priors.typical.from_data``: for
+        standardised, balanced data a length scale of about sqrt(d), and C between 1 and 3.
     """
 
     C: float = 3.0
