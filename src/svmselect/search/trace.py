@@ -104,7 +104,7 @@ class Trace(Sequence[Record]):
 
     @property
     def runs(self) -> dict[str, Trace]:
-        """The trace of each run, by its name."""
+        """The trace of each run, by its name; the steps of a strategy are one run."""
         names = dict.fromkeys(record.strand for record in self.records)
         return {
             name: Trace(
