@@ -56,17 +56,14 @@ class Tested:
 
 def cross_validated(model: Any) -> Tested:
     """What the folds, or the held-out part of many rows, say of a fitted model."""
-    story = model._story
-    error, spread = story["error"]
-    members = float(np.sum(story["members"]))
-    # the rows that were held out, which are fewer than all where those are many
-    rows = error * (1.0 - error) / spread**2 if spread > 0.0 else members
-    rows = max(1, round(min(rows, members)))
+    selection = model.selection_
+    estimate, members = selection.error, float(np.sum(selection.members))
+    rows = max(1, round(estimate.n))
     many = rows < 0.9 * members
-    by = f"{rows:,} rows held out" if many else f"{story['folds']}-fold cross-validation"
-    if not story["coupled"]:
+    by = f"{rows:,} rows held out" if many else f"{selection.folds}-fold cross-validation"
+    if estimate.of == "pairs":
         by += ", in pairs of classes"
-    return Tested.seen(error, rows, by)
+    return Tested.seen(estimate.error, rows, by)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +104,7 @@ class Outcome:
 
     def tell(self, output: Output, seconds: float) -> None:
         """A short table, or one JSON object."""
-        model, story = self.model, self.model._story
+        model, selection = self.model, self.model.selection_
         expected = cross_validated(model)
         files: dict[str, str | None] = {n: str(self.folder / f) for n, f in _FILES.items()}
         if not self.page:
@@ -116,14 +113,14 @@ class Outcome:
             {
                 "data": self.prepared.source.title,
                 "target": self.prepared.target,
-                "rows": story["rows"],
+                "rows": selection.rows,
                 "classes": self.prepared.classes,
                 "C": model.C_,
                 "kernel": repr(model.kernel_),
                 "parameters": model.best_params_,
-                "criterion": story["criterion"],
+                "criterion": selection.criterion,
                 "value": model.best_score_,
-                "evaluations": story["evaluations"],
+                "evaluations": selection.evaluations,
                 "error": expected.fields,
                 "test": None if self.tested is None else self.tested.fields,
                 "guessing": self.guessing[1],
@@ -132,13 +129,13 @@ class Outcome:
                 "support_vectors": int(model.n_support_.sum()),
                 "seconds": seconds,
                 "interrupted": self.interrupted,
-                "notes": [*self.notes, *story["messages"]],
+                "notes": [*self.notes, *selection.notes],
                 **files,
             }
         )
         rows = [("chosen", chosen_words(model))]
-        by = f"{story['criterion']} {number(model.best_score_)}"
-        rows.append(("by", f"{by}, {story['evaluations']} evaluations"))
+        by = f"{selection.criterion} {number(model.best_score_)}"
+        rows.append(("by", f"{by}, {selection.evaluations} evaluations"))
         if self.tested is not None:
             rows.append(("test error", self.tested.words))
         rows.append(("expected error", expected.words))
@@ -146,12 +143,12 @@ class Outcome:
         if self.grid is not None:
             rows.append(("plain grid", self._rival()))
         rows.append(("inputs", self._inputs()))
-        search = duration(story["seconds"])
+        search = duration(selection.seconds)
         rows.append(("time", f"{search} to choose and train, {duration(seconds)} in all"))
         judged = expected if self.tested is None else self.tested
         if judged.error > 0.9 * self.guessing[1]:
             rows.append(("note", "hardly better than guessing: these inputs tell little of it"))
-        rows += [("note", m) for m in story["messages"] if not m.startswith("callback:")]
+        rows += [("note", m) for m in selection.notes if m.kind != "callback"]
         output.say("")
         output.pairs(rows)
         output.say("")
