@@ -153,7 +153,8 @@ def _train_dual(
         exchanged = np.count_nonzero(weights != start.weights)
         if 0.5 <= stretch <= 2.0 and exchanged <= 0.02 * len(y) + 1:
             sets = _sets(start, y, weights, loss)
-    s = solve_box(qp, sets, beta0, by_newton if rule.curved else None, stretch)
+    # a point at its bound has no curvature that Newton's method could go by
+    s = solve_box(qp, sets, beta0, None if rule.reaches_bound else by_newton, stretch)
     # the residual is y - (K + ridge) beta
     f = y - s.residual - ridge * s.beta + s.offset
     at_bound = np.flatnonzero((s.beta == np.where(y > 0, upper, lower)) & (cost > 0))

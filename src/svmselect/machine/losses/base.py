@@ -38,8 +38,8 @@ class Loss(ABC):
         The name by which users ask for it.
     quadratic : bool
         Whether the dual is a quadratic program: alpha is in [0, ``bound``], a free point has
-        ``z = 1 - ridge alpha``, and the ridge depends on C alone. If not, Newton's method trains
-        the primal.
+        ``z = 1 - ridge alpha``, and the ridge depends on C alone. If not, the loss must be smooth,
+        and Newton's method trains the primal.
     curved : bool
         Whether the slope is continuous, and so the ridge above zero. If not, it jumps from 1 to 0
         at z = 1, which is where the free points then lie, and their decision values do not move.

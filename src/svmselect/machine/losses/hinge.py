@@ -44,7 +44,7 @@ class Hinge(Loss):
         return -log1p(small), 2.0 * small / (1.0 + small)
 
     def residual(self, z: Array, alpha: Array, C: Array) -> Array:
-        """In units of the margin: the slope says nothing of how far a point is from the corner."""
+        # in units of the margin: the slope does not say how far a point is from the corner
         return np.where(
             alpha <= 0,
             np.maximum(1 - z, 0),
