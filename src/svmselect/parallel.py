@@ -12,11 +12,13 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
+from threading import get_ident
 from typing import Any, ClassVar, Protocol
 
 from threadpoolctl import ThreadpoolController
 
 _IDLE = 10.0  # seconds after which a process without work ends
+_limited: int | None = None  # the thread that has set the limit, if one has
 
 
 class Pool(Protocol):
@@ -229,8 +231,16 @@ def _deaf() -> None:
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Give linear algebra one thread: on small matrices more only wait for one another."""
-    with _controller().limit(limits=1):
+    global _limited
+    if _limited == get_ident():  # the limit is there already, and asking for it again takes time
         yield
+        return
+    before, _limited = _limited, get_ident()
+    try:
+        with _controller().limit(limits=1):
+            yield
+    finally:
+        _limited = before
 
 
 def single_threaded(function: Callable[..., Any], *arguments: Any) -> Any:

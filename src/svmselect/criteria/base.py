@@ -47,8 +47,9 @@ class Context:
     """All a criterion may ask at one point, computed when first asked for and then kept.
 
     ``start`` holds machines trained at a neighbouring point, by key, for warm starts; ``trained``
-    collects those of this point, to be handed to the next. ``memo`` is what the rows keep from
-    point to point; ``gram`` is K where it is known. ``threads`` may train side by side.
+    collects those of this point, to be handed to the next; what is there already is not trained
+    again. ``memo`` is what the rows keep from point to point; ``gram`` is K where it is known.
+    ``threads`` may train side by side.
     """
 
     data: Dataset
@@ -113,6 +114,9 @@ class Context:
         ``key`` names the machine from point to point; ``start`` is where to begin if no machine of
         that name was trained at the neighbouring point.
         """
+        if key in self.trained:
+            known: Solution = self.trained[key]
+            return known
         known = self.start.get(key, start)
         arguments = (self.C, self.loss, self.fit_intercept, weights, known)
         solution = train(self.K, self.y, *arguments)

@@ -58,8 +58,7 @@ class Resampled(Criterion):
             tests = _stratified(data.y[there].tobytes(), self.cv, self.random_state)
             return [Fold.holding_out(data, there[test]) for test in tests]
         if isinstance(self.cv, Folds):
-            sides = zip(self.cv.train.T, self.cv.held.T, strict=True)
-            return [Fold.weighing(train, held) for train, held in sides]
+            return list(_weighed(self.cv))
         pairs = self.cv.split(data.X, data.y) if isinstance(self.cv, Splitter) else self.cv
         folds = [Fold.of(data, *pair, i) for i, pair in enumerate(pairs)]
         if not sum(len(fold.test) for fold in folds):
@@ -213,6 +212,12 @@ class HeldOut:
             right.append(solution.beta)
             log_C += one.log_C
         return Sensitivity(left, np.column_stack(right), log_C)
+
+
+@lru_cache(maxsize=64)
+def _weighed(folds: Folds) -> tuple[Fold, ...]:
+    """Look at the weights once for all the points of a search."""
+    return tuple(Fold.weighing(*sides) for sides in zip(folds.train.T, folds.held.T, strict=True))
 
 
 @lru_cache(maxsize=16)

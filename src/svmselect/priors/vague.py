@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from svmselect.kernels import Kernel
 from svmselect.kernels.names import parameters
 from svmselect.priors.base import Prior
 from svmselect.priors.typical import from_data
-from svmselect.types import Array
+from svmselect.types import Array, IntArray
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Vague(Prior):
         if self.centre is None:
             raise ValueError("Vague depends on the data: use it through select, or bind it first")
         value, slope = 0.0, np.zeros_like(point)
-        for members, scale in self._parts(names):
+        for members, scale in _parts(names, self.C, self.length_scale, self.other):
             gap = float((point[members] - self.centre[members]).mean())
             value -= 0.5 * (gap / scale) ** 2
             slope[members] -= gap / scale**2 / len(members)
@@ -52,16 +53,19 @@ class Vague(Prior):
 
     def hessian(self, point: Array, names: tuple[str, ...]) -> Array:
         H = np.zeros((len(point), len(point)))
-        for members, scale in self._parts(names):
+        for members, scale in _parts(names, self.C, self.length_scale, self.other):
             H[np.ix_(members, members)] -= (scale * len(members)) ** -2.0
         return H
 
-    def _parts(self, names: tuple[str, ...]) -> list[tuple[list[int], float]]:
-        """Coordinates whose mean has a density, and its standard deviation."""
-        parts = [([0], self.C)]
-        for name, members in parameters(names[1:]).items():
-            members = [i + 1 for i in members]
-            scale = self.length_scale if "length_scale" in name else self.other
-            if np.isfinite(scale):
-                parts.append((members, scale))
-        return parts
+
+@lru_cache(maxsize=64)
+def _parts(
+    names: tuple[str, ...], C: float, length_scale: float, other: float
+) -> tuple[tuple[IntArray, float], ...]:
+    """Coordinates whose mean has a density, and its standard deviation."""
+    parts = [(np.array([0]), C)]
+    for name, members in parameters(names[1:]).items():
+        scale = length_scale if "length_scale" in name else other
+        if np.isfinite(scale):
+            parts.append((np.array(members) + 1, scale))
+    return tuple(parts)

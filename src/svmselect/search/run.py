@@ -35,6 +35,9 @@ class Function(Protocol):
         """Evaluate: the value, from order 1 on the gradient, with order 2 the Hessian."""
 
 
+Task = tuple[Function, Array, int]
+
+
 @dataclass(frozen=True, eq=False)
 class Job:
     """One run: a search of a function from a start. ``patience``: stop early on validation.
@@ -53,10 +56,27 @@ class Job:
 
 
 @dataclass(frozen=True, eq=False)
+class Standing:
+    """The machines of one evaluation: themselves, or the chain of evaluations that trains them."""
+
+    loss: float
+    history: tuple[Task, ...]
+    warm: Any
+
+    def machines(self) -> Any:
+        """Give them; trained again, to the same bits, where the run came from a checkpoint."""
+        warm = self.warm
+        if warm is None:
+            for function, point, order in self.history:
+                _, warm = function(point, order, warm)
+        return warm
+
+
+@dataclass(frozen=True, eq=False)
 class Outcome:
     """How a run ended: the record it stands by (None if nothing came of it) and why.
 
-    ``lane`` has the machines it ended with, or what it takes to train them again.
+    ``standing`` has the machines of its lowest loss, or what it takes to train them again.
     """
 
     job: Job
@@ -64,12 +84,7 @@ class Outcome:
     status: Status
     edges: tuple[Array, Array]
     evaluations: int
-    lane: _Lane | None = field(default=None, repr=False)
-
-    @property
-    def machines(self) -> Any:
-        """The machines it ended with; trained again where the run came from a checkpoint."""
-        return None if self.lane is None else self.lane.machines()
+    standing: Standing | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,9 +198,6 @@ def _evaluate(
     return function(point, order, warm)
 
 
-Task = tuple[Function, Array, int]
-
-
 class _Lane:
     """Points of one batch that are evaluated one after the other."""
 
@@ -196,11 +208,11 @@ class _Lane:
         self.cold = True  # nothing trained yet, though ``history`` may have points
         self.history: list[Task] = []
 
-    def follow(self, outcome: Outcome) -> None:
-        """Begin with the machines another run ended with, unless that chain is long already."""
-        before = outcome.lane
-        if before is not None and len(before.history) < CHAIN:
-            self.warm, self.cold, self.history = before.warm, before.cold, [*before.history]
+    def follow(self, standing: Standing) -> None:
+        """Begin with the machines another run stands by, unless that chain is long already."""
+        if len(standing.history) < CHAIN:
+            self.history, self.warm = [*standing.history], standing.warm
+            self.cold = standing.warm is None
 
     def task(self) -> tuple[Function, Array, int, Any, tuple[Task, ...]]:
         history = tuple(self.history) if self.cold else ()
@@ -211,20 +223,13 @@ class _Lane:
         job = self.owner.job
         return job.function, self.owner.points[position], order_of(job.search)
 
-    def machines(self) -> Any:
-        """What the next evaluation would start from."""
-        if self.cold:
-            warm = None
-            for function, point, order in self.history:
-                _, warm = function(point, order, warm)
-            self.warm, self.cold = warm, False
-        return self.warm
-
     def skip(self, known: set[int]) -> bool:
         """Pass over what is known; whether anything is left to evaluate."""
         while self.todo and self.todo[0] in known:
-            self.history.append(self._task(self.todo.popleft()))
+            position = self.todo.popleft()
+            self.history.append(self._task(position))
             self.warm, self.cold = None, True
+            self.owner.stand(self.owner.answers[position], self)
         return bool(self.todo)
 
     def done(self, evaluation: Evaluation, warm: Any) -> list[_Lane]:
@@ -233,6 +238,7 @@ class _Lane:
         self.history.append(self._task(position))
         self.warm, self.cold = warm, False
         self.owner.take(position, evaluation)
+        self.owner.stand(evaluation, self)
         if self.skip(set(self.owner.answers)):
             return [self]
         return self.owner.advance() if self.owner.complete else []
@@ -249,8 +255,9 @@ class _Run:
         self.points: tuple[Array, ...] = ()
         self.answers: dict[int, Evaluation] = {}
         self.lane = _Lane(self)
-        if job.after is not None:
-            self.lane.follow(job.after)
+        self.standing: Standing | None = None
+        if job.after is not None and job.after.standing is not None:
+            self.lane.follow(job.after.standing)
         self.records: list[Record] = []
         self.status: Status | None = None
         self.asked = False
@@ -316,6 +323,11 @@ class _Run:
         self.records.append(record)
         self.session.note(record, fresh)
 
+    def stand(self, evaluation: Evaluation, lane: _Lane) -> None:
+        """Remember the machines of the best evaluation so far."""
+        if self.standing is None or evaluation.value < self.standing.loss:
+            self.standing = Standing(evaluation.value, tuple(lane.history), lane.warm)
+
     def _same(self, record: Record, point: Array) -> None:
         if not np.array_equal(record.point, point):
             raise ValueError(
@@ -352,7 +364,7 @@ class _Run:
             if not math.isfinite(best.loss):
                 best = None
         edges = self.job.search.edges(self.state)
-        return Outcome(self.job, best, status, edges, len(self.records), self.lane)
+        return Outcome(self.job, best, status, edges, len(self.records), self.standing)
 
 
 def _validated(records: Sequence[Record]) -> Record:

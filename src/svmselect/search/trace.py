@@ -104,7 +104,7 @@ class Trace(Sequence[Record]):
 
     @property
     def runs(self) -> dict[str, Trace]:
-        """The trace of each run, by its name."""
+        """The trace of each run, by its name; the steps of a strategy are one run."""
         names = dict.fromkeys(record.strand for record in self.records)
         return {
             name: Trace(
@@ -193,6 +193,8 @@ def provenance(seed: int, data: str, names: Sequence[str], settings: Mapping[str
 
 def without_hessian(record: Record) -> Record:
     """A record as it is kept: a search needs Hessians, a reader does not."""
+    if record.evaluation.hessian is None:
+        return record
     return replace(record, evaluation=replace(record.evaluation, hessian=None))
 
 

@@ -52,7 +52,7 @@ class Objective:
             f"Criteria that serve it: {', '.join(served)}"
         )
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The coordinates of a point: "log C", then the kernel's parameters (their logarithms)."""
         return ("log C", *self.kernel.names)
@@ -89,12 +89,18 @@ class Objective:
         return score, context.trained
 
     def context(
-        self, kernel: Kernel, C: float, start: Mapping[Hashable, Any] | None = None
+        self,
+        kernel: Kernel,
+        C: float,
+        start: Mapping[Hashable, Any] | None = None,
+        trained: Mapping[Hashable, Any] | None = None,
     ) -> Context:
-        """What the criterion may ask at this point."""
+        """What the criterion may ask at this point; ``trained`` are machines of this very point."""
         settings = (self.data, kernel, C, self.loss, self.fit_intercept)
-        known = {} if start is None else start
-        return Context(*settings, start=known, memo=self.memo, threads=self.threads)
+        return Context(
+            *settings, start=start or {}, trained=dict(trained or {}), memo=self.memo,
+            threads=self.threads,
+        )  # fmt: skip
 
     def at(
         self,

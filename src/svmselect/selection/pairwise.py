@@ -117,16 +117,14 @@ class Pairwise(Criterion):
     def _contexts(self, context: Context) -> Iterator[tuple[Part, Context]]:
         """Each pair as its criterion sees it: a part of the same Gram matrix."""
         settings = (context.kernel, context.C, context.loss, context.fit_intercept)
-        known: dict[int, dict[Hashable, Any]] = {}
-        for key, machine in context.start.items():
-            if isinstance(key, tuple) and isinstance(key[0], int):
-                known.setdefault(key[0], {})[key[1]] = machine
+        known, trained = _by_pair(context.start), _by_pair(context.trained)
         for p, part in enumerate(self.parts):
             rows = part.rows
             whole = len(rows) == len(context.y)
             memo = context.memo if whole else context.memo.setdefault(p, {})
             own = Context(
-                part.data, *settings, start=known.get(p, {}), memo=memo, threads=context.threads,
+                part.data, *settings, start=known.get(p, {}), trained=trained.get(p, {}),
+                memo=memo, threads=context.threads,
                 gram=context.K if whole else context.K[np.ix_(rows, rows)],
             )  # fmt: skip
             yield part, own
@@ -152,6 +150,15 @@ class Pairwise(Criterion):
 
     def __repr__(self) -> str:
         return f"Pairwise({self._one!r}, pairs={len(self.parts)})"
+
+
+def _by_pair(machines: Mapping[Hashable, Any]) -> dict[int, dict[Hashable, Any]]:
+    """Machines of each pair, by the key the pair knows them by."""
+    found: dict[int, dict[Hashable, Any]] = {}
+    for key, machine in machines.items():
+        if isinstance(key, tuple) and isinstance(key[0], int):
+            found.setdefault(key[0], {})[key[1]] = machine
+    return found
 
 
 def _of_all(details: Mapping[str, Any]) -> dict[str, Any]:

@@ -518,7 +518,7 @@ class _Plan:
         made = replace(made, begin=known)
         end = self.search(label, posterior, made, place.answer.point, place.outcome)
         if end.best is None or not end.best.loss < known.value:
-            return replace(place, outcome=end if end.lane is not None else place.outcome)
+            return place
         back = posterior.under(place.posterior.prior, end.best.evaluation)
         return Place(place.posterior, back, end)
 
@@ -535,7 +535,11 @@ class _Plan:
         full = self.posterior(kernel).objective
         made = full.kernel.at(best.answer.point[1:])
         C = float(np.exp(best.answer.point[0]))
-        context = full.context(made, C, None if best.outcome is None else best.outcome.machines)
+        # the machines of that evaluation, if it looked at all folds
+        standing = None if best.outcome is None else best.outcome.standing
+        known = {} if standing is None else standing.machines()
+        whole = best.posterior.objective.n == full.n
+        context = full.context(made, C, start=known, trained=known if whole else None)
         unfolded = self.task.unfold(context, jacobian=best.tau > 0.0)
         if best.tau > 0.0:
             tight = self.under(best.posterior, Shrinkage(best.tau)).prior
