@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import time
 from concurrent.futures import BrokenExecutor
 
 import numpy as np
@@ -101,6 +103,11 @@ def test_a_pool_after_one_that_was_given_up_or_broke() -> None:
         workers.abandon()
     with pool(2) as workers, pytest.raises(BrokenExecutor):
         workers.submit(os._exit, 1).result()
+    with pool(2) as workers:
+        assert workers.submit(sum, [1, 2]).result() == 3
+        victim = workers.submit(os.getpid).result()
+    os.kill(victim, signal.SIGKILL)  # between two pools
+    time.sleep(0.5)
     with pool(2) as workers:
         assert workers.submit(sum, [1, 2]).result() == 3
 

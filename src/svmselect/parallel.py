@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
@@ -62,22 +62,41 @@ class Joblib:
     _kept: ClassVar[dict[int, Any]] = {}
 
     def __init__(self, size: int) -> None:
-        from joblib.externals.loky import ProcessPoolExecutor
-
         self.size = size
-        try:
-            self._kept[size].submit(int)
-        except (KeyError, RuntimeError):  # none yet, or one that was shut down or has broken
-            made = ProcessPoolExecutor(max_workers=size, timeout=_IDLE, initializer=_deaf)
-            self._kept[size] = made
-        self._executor = self._kept[size]
+        self._executor = self._kept.get(size) or self._renewed()
+        self._used = False
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        future: Future[Any] = self._executor.submit(single_threaded, function, *arguments)
+        try:
+            future: Future[Any] = self._executor.submit(single_threaded, function, *arguments)
+        except BrokenExecutor:
+            if self._used:
+                raise
+            self._executor = self._renewed()  # those that were kept have died meanwhile
+            future = self._executor.submit(single_threaded, function, *arguments)
+        self._used = True
+        future.add_done_callback(self._look)
         return future
 
     def abandon(self) -> None:
+        self._forget()
         self._executor.shutdown(wait=False, kill_workers=True)
+
+    def _renewed(self) -> Any:
+        from joblib.externals.loky import ProcessPoolExecutor
+
+        made = ProcessPoolExecutor(max_workers=self.size, timeout=_IDLE, initializer=_deaf)
+        self._kept[self.size] = made
+        return made
+
+    def _forget(self) -> None:
+        if self._kept.get(self.size) is self._executor:
+            del self._kept[self.size]
+
+    def _look(self, future: Future[Any]) -> None:
+        """Do not keep processes of which one has died."""
+        if not future.cancelled() and isinstance(future.exception(), BrokenExecutor):
+            self._forget()
 
 
 class Dask:
