@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 _LAZY = {
     "AutoKLR": "svmselect.estimators",
     "AutoSVC": "svmselect.estimators",
+    "Selection": "svmselect.selection",
     "criteria": "svmselect.criteria",
     "kernels": "svmselect.kernels",
     "load": "svmselect.estimators.persist",

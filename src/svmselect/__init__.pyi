@@ -7,6 +7,7 @@ from svmselect.estimators import AutoKLR as AutoKLR
 from svmselect.estimators import AutoSVC as AutoSVC
 from svmselect.estimators.persist import load as load
 from svmselect.estimators.persist import save as save
+from svmselect.selection import Selection as Selection
 from svmselect.selection import score as score
 from svmselect.selection import select as select
 
@@ -14,6 +15,7 @@ __version__: str
 __all__ = [
     "AutoKLR",
     "AutoSVC",
+    "Selection",
     "__version__",
     "criteria",
     "kernels",

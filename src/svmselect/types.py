@@ -13,8 +13,10 @@ __all__ = [
     "OK",
     "Array",
     "BoolArray",
+    "ErrorEstimate",
     "Evaluation",
     "IntArray",
+    "Note",
     "Score",
     "Sensitivity",
     "Status",
@@ -50,6 +52,56 @@ class Status:
 
 
 OK = Status("ok")
+
+
+class Note(str):
+    """A remark for the user: a sentence that knows what kind it is of.
+
+    Parameters
+    ----------
+    kind : str
+        "choice" (what was decided), "course" (how the search went), "edge" (a result on the edge
+        of the search box), "data" (what was found in the data), "status" (something that is not
+        exact), or the name of the status that ended the search early.
+    text : str
+        The sentence, without a full stop.
+    """
+
+    __slots__ = ("kind",)
+    kind: str
+
+    def __new__(cls, kind: str, text: str) -> Note:
+        """Make one."""
+        note = super().__new__(cls, text)
+        note.kind = kind
+        return note
+
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+        return self.kind, str(self)
+
+
+@dataclass(frozen=True)
+class ErrorEstimate:
+    """An error rate and the number of rows it was seen in.
+
+    Attributes
+    ----------
+    error : float
+        The share of held-out rows whose class is not the most probable one.
+    n : float
+        How many rows were held out, each counted with its weight.
+    of : {"classes", "pairs"}
+        Whether all classes were asked about together, or two at a time.
+    """
+
+    error: float
+    n: float
+    of: str = "classes"
+
+    @property
+    def standard_error(self) -> float:
+        """That of a mean over ``n`` independent rows."""
+        return float(np.sqrt(max(self.error * (1.0 - self.error), 0.0) / self.n))
 
 
 @dataclass(frozen=True)

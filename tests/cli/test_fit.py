@@ -66,7 +66,7 @@ def test_the_model_is_the_estimators(here: Here, table: Path) -> None:
     )
     model = AutoSVC(random_state=3).fit(X, frame["churn"].to_numpy(dtype=str))
     assert found["C"] == pytest.approx(model.C_)
-    assert found["error"]["value"] == pytest.approx(model._story["error"][0])
+    assert found["error"]["value"] == pytest.approx(model.selection_.error.error)
     assert found["error"]["low"] < found["error"]["value"] < found["error"]["high"]
     assert found["guessing"] == pytest.approx(frame["churn"].value_counts(normalize=True).min())
     assert set(found["relevance"]) == {"age", "town", "member"}

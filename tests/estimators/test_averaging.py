@@ -58,9 +58,9 @@ def test_it_is_the_predictive_distribution_of_the_evidence_model(cls):
 @EDGE
 def test_an_evidence_criterion_lends_its_own_model():
     model = averaged(criterion="evidence-ep", search="irprop", kernel="rbf")
-    assert model._posterior["normalised"] is False
+    assert model.selection_.normalised is False
     assert model._posterior["offset"] == [0.0]  # the kernel has a constant of its own
-    assert averaged()._posterior["normalised"] is True
+    assert averaged().selection_.normalised is True
 
 
 @pytest.mark.parametrize(("X", "y"), [(X2, y2), (X3, y3)])
@@ -92,14 +92,14 @@ def test_what_serves_held_out_rows_better_is_taken():
     likelihoods = {}
     for probability in ("posterior", "auto"):
         model = averaged(probability=probability)
-        (note,) = [m for m in model._story["messages"] if "log-likelihood of held-out" in m]
+        (note,) = [m for m in model.selection_.notes if "log-likelihood of held-out" in m]
         likelihoods[probability] = [float(word) for word in note.split() if word[:2] == "-0"]
     assert likelihoods["posterior"] == likelihoods["auto"]
     by_posterior, by_sigmoid = likelihoods["auto"]
-    assert (model._posterior is None) == (by_sigmoid >= by_posterior)
+    assert (model.selection_.normalised is None) == (by_sigmoid >= by_posterior)
     # the evidence chooses for its own model, and there the posterior serves better
     chosen = averaged(criterion="evidence-ep", search="irprop", kernel="rbf", probability="auto")
-    assert chosen._posterior is not None
+    assert chosen.selection_.normalised is not None
 
 
 def test_the_held_out_error_is_that_of_refitted_posteriors():
@@ -113,8 +113,8 @@ def test_the_held_out_error_is_that_of_refitted_posteriors():
         p = predict_probability(ep, kernel(Z[test], Z[train]), kernel.diag(Z[test]))
         wrong += int(((p > 0.5) != (y[test] > 0)).sum())
         value += float(np.log(np.where(y[test] > 0, p, 1.0 - p)).sum())
-    assert model._story["error"][0] == pytest.approx(wrong / len(y))
-    assert any(f"{value / len(y):.4f} by the posterior" in m for m in model._story["messages"])
+    assert model.selection_.error.error == pytest.approx(wrong / len(y))
+    assert any(f"{value / len(y):.4f} by the posterior" in m for m in model.selection_.notes)
 
 
 def test_weights_are_copies():
@@ -144,7 +144,7 @@ def test_it_is_saved_reported_and_explained(tmp_path):
 def test_the_calibration_curve_is_of_held_out_posteriors():
     model = averaged()
     data = Refit.of(model, X2, y2).calibration()
-    assert data.error == pytest.approx(model._story["error"][0])
+    assert data.error == pytest.approx(model.selection_.error.error)
 
 
 def test_a_plain_svc_cannot_average():
@@ -157,7 +157,7 @@ def test_many_rows_are_refused_or_left_to_the_sigmoid(monkeypatch):
     with pytest.raises(ValueError, match=r"at most 50 rows, and there are 60; use probability="):
         averaged()
     model = averaged(probability="auto")
-    assert model._posterior is None
+    assert model.selection_.normalised is None
     assert "the sigmoid serves" in model.explain()
 
 

@@ -6,8 +6,9 @@ from scipy.special import expit
 from sklearn.svm import SVC
 
 from svmselect.estimators import machines as module
-from svmselect.estimators.machines import Machines, from_dual_coef, to_dual_coef, upright
+from svmselect.estimators.machines import Machines, from_dual_coef, to_dual_coef
 from svmselect.kernels import RBF
+from svmselect.probability.calibration import upright
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])

@@ -122,8 +122,8 @@ def test_class_weights_that_mean_nothing(weight, message):
 
 
 def test_small_weights_are_remarked_on():
-    assert any("sum to" in m for m in problem(weights=np.full(30, 1 / 30)).messages)
-    assert not problem().messages
+    assert any("sum to" in m for m in problem(weights=np.full(30, 1 / 30)).notes)
+    assert not problem().notes
 
 
 def test_groups_are_held_out_together():
@@ -149,17 +149,17 @@ def test_splitters_get_the_rows_and_the_groups():
 def test_fewer_rows_or_groups_than_folds():
     made = problem(X[:4], np.array([0, 1, 0, 1]), cv=10)
     assert made.splits.test.shape[1] == 4
-    assert any("4 folds in place of 10" in m for m in made.messages)
+    assert any("4 folds in place of 10" in m for m in made.notes)
     made = problem(groups=np.arange(30) // 3 % 3, cv=5)
     assert made.splits.test.shape[1] == 3
-    assert any("there are 3 groups" in m for m in made.messages)
+    assert any("there are 3 groups" in m for m in made.notes)
 
 
 def test_a_class_with_fewer_members_than_folds():
     y = np.array([0] * 27 + [1] * 3)
     made = problem(y=y)
     assert made.splits.test.shape[1] == 5
-    assert any("class 1 has 3 members" in m for m in made.messages)
+    assert any("class 1 has 3 members" in m for m in made.notes)
     for k in range(5):
         trained = made.codes[made.splits.train[:, k] > 0]
         assert set(trained) == {0, 1}

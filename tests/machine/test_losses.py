@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from svmselect.machine.losses import LOSSES, get_loss
+from svmselect.machine import losses
+from svmselect.machine.losses import available, get_loss
 
 NAMES = ("hinge", "squared_hinge", "logistic")
 Z = np.array([-800.0, -30.0, -2.0, -0.3, 0.0, 0.4, 0.97, 1.03, 2.5, 40.0, 800.0])
@@ -18,7 +22,7 @@ FORMULA = {
 
 
 def test_the_list_is_complete() -> None:
-    assert set(LOSSES) == set(NAMES)
+    assert tuple(available()) == NAMES
     assert all(get_loss(name).name == name for name in NAMES)
 
 
@@ -117,3 +121,50 @@ def test_leaving_the_box_counts_in_the_gap() -> None:
     z, C = np.array([200.0, 200.0]), np.array([1e8, 1e8])
     inside, outside = rule.gap(z, np.array([0.0, -1e-6]), C)
     assert outside == pytest.approx(inside + 2e-4)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_loss_says_of_itself(name: str) -> None:
+    loss, C = get_loss(name), np.array([2.0])
+    z = np.linspace(-30.0, 30.0, 60_001)
+    jump = float(np.max(-np.diff(loss.slope(z))))
+    assert loss.curved == (jump < 0.01)  # else from 1 to 0
+    assert loss.curved == bool(loss.ridge(C, 0.3 * C)[0] > 0)
+    assert loss.smooth == bool(np.all(loss.curvature(z) > 0))
+    assert loss.reaches_bound == bool(loss.slope(np.array([-30.0]))[0] * C[0] == loss.bound(C)[0])
+    alpha = np.array([0.1, 1.0, 1.9])
+    flat = np.full_like(alpha, C[0])
+    corner = np.max(np.abs(flat * loss.slope(1.0 - loss.ridge(flat, alpha) * alpha) - alpha))
+    constant = np.ptp(loss.ridge(flat, alpha)) == 0
+    assert loss.quadratic == bool(constant and (corner < 1e-12 or not loss.curved))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_residual_vanishes_at_the_optimum_only(name: str) -> None:
+    loss, z, C = get_loss(name), np.array([-2.0, 0.3, 0.999, 1.7]), np.full(4, 2.0)
+    alpha = C * loss.slope(z)
+    np.testing.assert_allclose(loss.residual(z, alpha, C), 0.0, atol=1e-15)
+    inside = np.clip(alpha + 0.2, 0.0, 1.9)
+    assert np.all(loss.residual(z, inside, C) > 5e-4)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rounded_is_curved_and_near(name: str) -> None:
+    loss, z = get_loss(name), np.linspace(-2.0, 4.0, 101)
+    curve = loss.rounded(0.1)
+    assert (curve is loss) == loss.curved
+    assert np.max(np.abs(curve.value(z) - loss.value(z))) <= 0.1
+    assert np.max(-np.diff(curve.slope(z))) < 0.5
+
+
+def test_a_file_added_to_the_folder_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = Path(losses.__file__).with_name("logistic.py").read_text()
+    text = text.replace('name = "logistic"', 'name = "added"').replace("class Logistic", "class A")
+    (tmp_path / "added.py").write_text(text)
+    monkeypatch.setattr(losses, "__path__", [*losses.__path__, str(tmp_path)])
+    try:
+        assert "added" in available.__wrapped__()
+    finally:
+        sys.modules.pop("svmselect.machine.losses.added", None)

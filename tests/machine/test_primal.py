@@ -7,7 +7,8 @@ import pytest
 
 from svmselect.machine import primal, solve
 from svmselect.machine.losses import get_loss
-from svmselect.machine.primal import CORNERS, RoundedHinge, fit_linear
+from svmselect.machine.losses.hinge import RoundedHinge
+from svmselect.machine.primal import CORNERS, fit_linear
 from svmselect.types import Array
 
 

@@ -10,7 +10,7 @@ from sklearn.metrics import brier_score_loss, log_loss
 
 from plots.conftest import three_classes, two_classes
 from svmselect import AutoSVC, score, select
-from svmselect.estimators.chosen import HeldOut
+from svmselect.estimators.chosen import OutOfFold
 from svmselect.estimators.machines import train_pair
 from svmselect.estimators.options import is_default
 from svmselect.kernels import RBF, Constant
@@ -63,16 +63,16 @@ def test_the_folds_of_a_fit_are_found_again(fits: Any, name: str) -> None:
     model, X, y = fits[name]
     refit = Refit.of(model, X, y)
     found = refit.calibration()
-    assert found.error == pytest.approx(model._story["error"][0])
+    assert found.error == pytest.approx(model.selection_.error.error)
     # the sigmoids are the model's: with them the final machines give its probabilities
     decisions = np.empty((len(refit.problem), len(refit.pairs)))
     for p, pair in enumerate(refit.pairs):
         C, kernel = refit.setting().of(p)
         K = kernel(refit.problem.X, refit.problem.X[pair.rows])
-        loss, intercept = model._loss(), refit.fit_intercept
+        loss, intercept = model.selection_.loss, refit.fit_intercept
         machine = train_pair(refit.problem.X, pair, kernel, C, loss, intercept)
         decisions[:, p] = K @ machine.beta + machine.intercept
-    held = HeldOut(np.arange(len(decisions)), decisions)
+    held = OutOfFold(np.arange(len(decisions)), decisions)
     mine = held.probabilities(refit.sigmoids(), len(model.classes_))
     assert np.allclose(mine, model.predict_proba(X[refit.problem.first]), atol=1e-7)
 

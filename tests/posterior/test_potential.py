@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from svmselect.machine.losses import LOSSES, get_loss
+from svmselect.machine.losses import available, get_loss
 from svmselect.posterior.backend import get_backend
 from svmselect.posterior.potential import Potential
 
 W = np.array([1.0, 2.0, 0.5, 1.0])
 Z = np.array([-2.3, -0.4, 0.7, 1.9])[:, None] + np.array([0.0, 0.05, -0.31])
-CASES = [(loss, normalised) for loss in LOSSES for normalised in (False, True)]
+CASES = [(loss, normalised) for loss in available() for normalised in (False, True)]
 
 
 def potential(loss: str, normalised: bool, C: float = 1.7) -> Potential:

@@ -96,7 +96,7 @@ def test_the_numbers_are_those_of_the_model() -> None:
     made = report.of_fit(model, X, y, names=["a", "b", "c", "d"], title="Flowers")
     text = Reader(render(made)).text
     assert made.error is not None
-    assert made.error.folds.error == model._story["error"][0]
+    assert made.error.folds.error == model.selection_.error.error
     assert made.error.folds.rows == 150
     assert made.error.baseline == pytest.approx(2 / 3)
     assert f"expect {percent(made.error.folds.error)} to be" in text
@@ -213,7 +213,7 @@ def test_the_plain_grid_beside_it() -> None:
     model = AutoSVC(random_state=0).fit(X, y)
     text = Reader(render(report.of_fit(model, X, y, held_out=held_out, grid=rival))).text
     assert "Beside the plain grid" in text
-    assert f"Settings tried {model._story['evaluations']} 110" in text
+    assert f"Settings tried {model.selection_.evaluations} 110" in text
     assert rival.held_out_error is not None
     assert f"{percent(1 - model.score(*held_out))} {percent(rival.held_out_error)}" in text
 

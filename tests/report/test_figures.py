@@ -16,7 +16,7 @@ from svmselect.report.figures.error import error_figure
 from svmselect.report.figures.landscape import landscape_figure, slice_figures
 from svmselect.report.figures.trace import MOST, places_figure, trace_figure, value_range
 from svmselect.report.optima import ends, hills, other_optima
-from svmselect.report.record import ErrorEstimate, Rate
+from svmselect.report.record import ErrorRates, Rate
 from svmselect.search.trace import Record, Trace
 from svmselect.types import Evaluation
 
@@ -142,7 +142,7 @@ def test_a_landscape_without_width_is_a_curve_and_slices_have_names() -> None:
 
 def test_the_error_is_drawn_to_scale() -> None:
     rate = Rate(0.1, 0.05, 0.2, 100, "rows")
-    figure = error_figure(ErrorEstimate(rate, replace(rate, error=0.2, high=0.4), 0.5))
+    figure = error_figure(ErrorRates(rate, replace(rate, error=0.2, high=0.4), 0.5))
     first, second = (float(e.attrib["cx"]) for e in of_class(figure, "pt"))
     (guess,) = of_class(figure, "guess")
     zero = 2 * first - second

@@ -36,9 +36,9 @@ def test_irrelevant_inputs_go_and_the_rest_is_fitted_again() -> None:
     # the cost is that of the same parameters on fewer inputs
     function, point = reduced(found.posterior, found.point, cut.kept)
     there = function(point, False, None)[0].value
-    assert cut.cost == pytest.approx(100 * (there - found.loss))
+    assert cut.cost == pytest.approx(100 * (there - found.record.loss))
     # what stays is searched again from there, so it ends no worse
-    assert cut.selection.loss <= there + 1e-12
+    assert cut.selection.record.loss <= there + 1e-12
     np.testing.assert_allclose(
         cut.decision_function(X), cut.selection.decision_function(X[:, cut.kept])
     )
@@ -49,7 +49,7 @@ def test_a_length_scale_beyond_all_distances_is_as_good_as_no_input() -> None:
     found = select(X, Y, "likelihood", "irprop", RBF([1.0] * 4), random_state=0, budget=1,
                    start=[0.0, 0.0, 9.0, 9.0, 9.0])  # fmt: skip
     function, point = reduced(found.posterior, found.point, np.array([0]))
-    assert function(point, False, None)[0].value == pytest.approx(found.loss, abs=1e-4)
+    assert function(point, False, None)[0].value == pytest.approx(found.record.loss, abs=1e-4)
 
 
 def test_nothing_is_dropped_that_costs() -> None:

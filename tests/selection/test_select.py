@@ -118,7 +118,7 @@ def test_an_edge_is_named() -> None:
     bounds = {"rbf.length_scale": (0.5, 0.8), "C": (1e-3, 1e3)}
     with pytest.warns(UserWarning, match=r"upper edge of the search box: rbf.length_scale = 0.8"):
         found = select(X, Y, "likelihood", "irprop", "rbf", bounds=bounds, random_state=0)
-    assert any("rbf.length_scale = 0.8" in message for message in found.messages)
+    assert any("rbf.length_scale = 0.8" in message for message in found.notes)
 
 
 def test_an_input_without_influence_is_no_edge() -> None:
@@ -127,7 +127,7 @@ def test_an_input_without_influence_is_no_edge() -> None:
     labels = np.where(np.sin(2.0 * inputs[:, 0]) + 0.4 * rng.normal(size=80) > 0, 1, -1)
     bounds = {"rbf.length_scale": (0.01, 4.0), "C": (1e-3, 1e3)}
     found = select(inputs, labels, "likelihood", "lbfgs", RBF([1.0] * 3), bounds=bounds)
-    (message,) = [m for m in found.messages if m.startswith("without influence")]
+    (message,) = [m for m in found.notes if m.startswith("without influence")]
     assert "rbf.length_scale[0]" not in message
     assert "rbf.length_scale[1] = 4" in message
 
@@ -136,7 +136,7 @@ def test_several_starts_and_their_optima() -> None:
     found = select(X, Y, "likelihood", "irprop", ARD, n_starts=4, random_state=0)
     assert len(found.outcomes) == 4
     ends = [outcome.best.loss for outcome in found.outcomes]
-    assert found.loss == min(ends)
+    assert found.record.loss == min(ends)
     assert found.optima[0].loss == min(ends)
     losses = [record.loss for record in found.optima]
     assert losses == sorted(losses)
@@ -257,7 +257,7 @@ def test_limits_give_the_best_so_far_and_say_so() -> None:
     spent = select(X, Y, "likelihood", "irprop", "rbf", budget=4)
     assert len(spent.trace) == 4
     assert spent.status.name == "budget"
-    assert "the budget of 4 evaluations is spent" in spent.messages[0]
+    assert "the budget of 4 evaluations is spent" in spent.notes[0]
 
     def stop(progress: Progress) -> bool:
         return progress.evaluations == 6
@@ -265,7 +265,7 @@ def test_limits_give_the_best_so_far_and_say_so() -> None:
     stopped = select(X, Y, "likelihood", "irprop", "rbf", callback=stop)
     assert len(stopped.trace) == 6
     assert stopped.status.name == "callback"
-    assert "the callback said stop" in stopped.messages[0]
+    assert "the callback said stop" in stopped.notes[0]
 
     def interrupt(progress: Progress) -> None:
         if progress.evaluations == 5:
@@ -273,7 +273,7 @@ def test_limits_give_the_best_so_far_and_say_so() -> None:
 
     cut = select(X, Y, "likelihood", "irprop", "rbf", callback=interrupt)
     assert cut.status.name == "interrupted"
-    assert cut.loss == min(record.loss for record in cut.trace)
+    assert cut.record.loss == min(record.loss for record in cut.trace)
     hurried = select(X, Y, "likelihood", "grid", "rbf", max_time=0.05)
     assert hurried.status.name == "time"
     assert 0 < len(hurried.trace) < 100
@@ -298,7 +298,7 @@ def test_early_stopping_is_reported() -> None:
     errors = [record.evaluation.details["validation"] for record in found.trace]
     assert found.record.evaluation.details["validation"] == min(errors)
     assert found.status.name == "early"
-    assert "stopped early" in found.messages[0]
+    assert "stopped early" in found.notes[0]
     wrong = np.mean(found.predict(validation[0]) != validation[1])
     assert wrong == pytest.approx(min(errors))
 
@@ -307,8 +307,8 @@ def test_kernels_are_compared_with_their_parameters_counted() -> None:
     forms = ["linear", RBF(2.0), ARD]
     found = select(X, Y, "likelihood", "lbfgs", forms, random_state=0)
     assert len(found.candidates) == 3
-    ranks = [c.loss + len(c.names) / len(Y) for c in found.candidates]
-    assert found.loss == found.candidates[int(np.argmin(ranks))].loss
+    ranks = [c.record.loss + len(c.names) / len(Y) for c in found.candidates]
+    assert found.record.loss == found.candidates[int(np.argmin(ranks))].record.loss
     assert type(found.kernel) is type(found.candidates[int(np.argmin(ranks))].kernel)
     # with error estimates there is nothing to count
     plain = select(X, Y, "cv-error", "coordinate", ["linear", "rbf"], random_state=0)

@@ -149,7 +149,7 @@ def _tell(entries: list[Entry], said: str, target: str, output: Output) -> None:
                 "value": e.model.best_score_,
                 "error": e.tested.fields,
                 "agreement": dict(zip(names, shares[i].tolist(), strict=True)),
-                "evaluations": e.model._story["evaluations"],
+                "evaluations": e.model.selection_.evaluations,
                 "seconds": e.seconds,
             }
         )
@@ -161,7 +161,7 @@ def _tell(entries: list[Entry], said: str, target: str, output: Output) -> None:
                 percent(e.tested.error),
                 f"{100 * e.tested.low:.1f} to {100 * e.tested.high:.1f}",
                 "" if agrees is None else f"{agrees:.0%}",
-                str(e.model._story["evaluations"]),
+                str(e.model.selection_.evaluations),
                 duration(e.seconds),
             ]
         )
@@ -177,7 +177,7 @@ def _tell(entries: list[Entry], said: str, target: str, output: Output) -> None:
             "average"
         )
     for entry in done:
-        loss = entry.model._loss()
+        loss = entry.model.selection_.loss
         if loss != "hinge":
             output.note(f"{entry.criterion} is for the loss {loss}, so its C does not compare")
     for name, failure in failures.items():

@@ -169,7 +169,7 @@ def _chosen(options: FitOptions, model: Any, rows: Rows, output: Output, notes: 
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model._fit(rows.X, rows.y, None, None, watch)
-    told = set(model._story["messages"])
+    told = set(model.selection_.notes)
     for warning in dict.fromkeys(str(one.message) for one in caught):
         if warning not in told:
             notes.append(warning)

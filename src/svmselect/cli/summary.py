@@ -53,7 +53,7 @@ class FitSummary:
 
     def tell(self, output: Output, seconds: float) -> None:
         """A short table, or one JSON object."""
-        model, story = self.model, self.model._story
+        model, selection = self.model, self.model.selection_
         expected = cross_validated(model)
         files: dict[str, str | None] = {n: str(self.folder / f) for n, f in _FILES.items()}
         if not self.page:
@@ -62,14 +62,14 @@ class FitSummary:
             {
                 "data": self.prepared.source.title,
                 "target": self.prepared.target,
-                "rows": story["rows"],
+                "rows": selection.rows,
                 "classes": self.prepared.classes,
                 "C": model.C_,
                 "kernel": repr(model.kernel_),
                 "parameters": model.best_params_,
-                "criterion": story["criterion"],
+                "criterion": selection.criterion,
                 "value": model.best_score_,
-                "evaluations": story["evaluations"],
+                "evaluations": selection.evaluations,
                 "error": expected.fields,
                 "test": None if self.tested is None else self.tested.fields,
                 "guessing": self.guessing[1],
@@ -78,13 +78,13 @@ class FitSummary:
                 "support_vectors": int(model.n_support_.sum()),
                 "seconds": seconds,
                 "interrupted": self.interrupted,
-                "notes": [*self.notes, *story["messages"]],
+                "notes": [*self.notes, *selection.notes],
                 **files,
             }
         )
         rows = [("chosen", chosen_words(model))]
-        by = f"{story['criterion']} {number(model.best_score_)}"
-        rows.append(("by", f"{by}, {story['evaluations']} evaluations"))
+        by = f"{selection.criterion} {number(model.best_score_)}"
+        rows.append(("by", f"{by}, {selection.evaluations} evaluations"))
         if self.tested is not None:
             rows.append(("test error", self.tested.words))
         rows.append(("expected error", expected.words))
@@ -92,12 +92,12 @@ class FitSummary:
         if self.grid is not None:
             rows.append(("plain grid", self._rival()))
         rows.append(("inputs", self._inputs()))
-        search = duration(story["seconds"])
+        search = duration(selection.seconds)
         rows.append(("time", f"{search} to choose and train, {duration(seconds)} in all"))
         judged = expected if self.tested is None else self.tested
         if judged.error > 0.9 * self.guessing[1]:
             rows.append(("note", "hardly better than guessing: these inputs tell little of it"))
-        rows += [("note", m) for m in story["messages"] if not m.startswith("callback:")]
+        rows += [("note", m) for m in selection.notes if m.kind != "callback"]
         output.say("")
         output.pairs(rows)
         output.say("")

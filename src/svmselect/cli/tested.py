@@ -52,14 +52,11 @@ class Tested:
 
 def cross_validated(model: Any) -> Tested:
     """What the folds, or the held-out part of many rows, say of a fitted model."""
-    story = model._story
-    error, spread = story["error"]
-    members = float(np.sum(story["members"]))
-    # the rows that were held out, which are fewer than all where those are many
-    rows = error * (1.0 - error) / spread**2 if spread > 0.0 else members
-    rows = max(1, round(min(rows, members)))
+    selection = model.selection_
+    estimate, members = selection.error, float(np.sum(selection.members))
+    rows = max(1, round(estimate.n))
     many = rows < 0.9 * members
-    by = f"{rows:,} rows held out" if many else f"{story['folds']}-fold cross-validation"
-    if not story["coupled"]:
+    by = f"{rows:,} rows held out" if many else f"{selection.folds}-fold cross-validation"
+    if estimate.of == "pairs":
         by += ", in pairs of classes"
-    return Tested.seen(error, rows, by)
+    return Tested.seen(estimate.error, rows, by)

@@ -21,6 +21,7 @@ import numpy as np
 from svmselect.criteria.base import Context, Criterion, Verdict, every
 from svmselect.kernels import Kernel
 from svmselect.machine import ActiveSystem
+from svmselect.machine.losses import get_loss
 from svmselect.types import Array
 
 _ROUNDING = 1e-8  # of a margin; the machines are exact to 1e-9
@@ -60,7 +61,9 @@ class GACV(Criterion):
 
     def refusal(self, kernel: Kernel, loss: str, fit_intercept: bool) -> str | None:
         reason = super().refusal(kernel, loss, fit_intercept)
-        if reason is None and loss == "hinge" and fit_intercept and kernel.additive_constant():
+        if reason is not None or get_loss(loss).curved:
+            return reason
+        if fit_intercept and kernel.additive_constant():
             return (
                 "a constant added to the kernel leaves a machine with an intercept as it is but "
                 "changes K_ii and so this value; drop the Constant, or use fit_intercept=False"
@@ -69,22 +72,22 @@ class GACV(Criterion):
 
     def evaluate(self, context: Context, gradient: bool) -> Verdict:
         s = context.solution
-        if context.loss == "hinge":
+        rule = get_loss(context.loss)
+        fit = float(context.weights @ rule.value(s.margin) / context.total)
+        if not rule.curved:
             # alpha > 0 instead of z <= 1: free vectors sit at one only up to round-off
             # (and -1 of their twins with the other label: there the factor is one)
             factor = np.where(s.margin < -1.0 - _ROUNDING, 2.0, 1.0)
-            fit = float(context.weights @ np.maximum(1.0 - s.margin, 0.0) / context.total)
             optimism = float((s.alpha * context.K.diagonal()) @ factor / context.total)
             why = "it jumps where a margin passes -1, and with the intercept where none is free"
         else:
-            fit = float(context.weights @ np.logaddexp(0.0, -s.margin) / context.total)
             optimism = float(context.weights @ _optimism(context.system) / context.total)
             why = "smooth for the logistic loss, but its derivative is not implemented"
         details = {
             "fit": fit,
             "optimism": optimism,
             "intercept_determined": not (context.fit_intercept and len(s.ends)),
-            "discontinuous": context.loss == "hinge",
+            "discontinuous": not rule.curved,
             "gradient": why,
         }
         return Verdict(fit + optimism, details=details, status=s.status)

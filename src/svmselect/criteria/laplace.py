@@ -57,23 +57,23 @@ class Laplace(Criterion):
             raise ValueError(f"laplace: a must be a positive finite number, got {self.a!r}")
 
     def refusal(self, kernel: Kernel, loss: str, fit_intercept: bool) -> str | None:
-        if fit_intercept and loss in ("hinge", "squared_hinge"):
+        if fit_intercept and (loss, PENALISED) in self.serves:
             return IN_THE_KERNEL
         return super().refusal(kernel, loss, fit_intercept)
 
     def evaluate(self, context: Context, gradient: bool) -> Verdict:
         s, K, w, n = context.solution, context.K, context.weights, context.total
-        hinge = s.loss == "hinge"
-        part = _hinge(context) if hinge else _square(context, self.a)
+        rule = get_loss(s.loss)
+        part = _square(context, self.a) if rule.curved else _hinge(context)
         rows, curvature = part.rows, part.curvature
         det = log_determinant(K[np.ix_(rows, rows)], curvature)
         kappa, kappa_slope = log_kappa(s.loss, s.C)
-        losses = s.C * float(w @ get_loss(s.loss).value(s.margin))
+        losses = s.C * float(w @ rule.value(s.margin))
         best = -0.5 * float(s.beta @ s.decision) - losses + n * kappa  # n ln Q*, GS eq. 16
         value = (best - 0.5 * det.logdet) / n  # GS eqs 15, 17
         status = judged(value, s.status, det.rounding)
         on = float(np.max(curvature / (s.C * w[rows]), initial=0.0))
-        if status.ok and not hinge and on < 0.01:
+        if status.ok and rule.curved and on < 0.01:
             status = Status(
                 "determinant off",
                 "every support vector is so close to the margin that the smoothing a removes it "

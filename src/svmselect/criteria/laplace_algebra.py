@@ -22,6 +22,7 @@ from scipy.special import expit
 from svmselect.data import Seed
 from svmselect.kernels.nystrom import Nystrom, choose_landmarks
 from svmselect.machine import Solution
+from svmselect.machine.losses import get_loss
 from svmselect.types import Array, IntArray, Sensitivity, Status
 
 _EPS = float(np.finfo(float).eps)
@@ -209,7 +210,7 @@ class Link:
 
 def moving(solution: Solution, partial: Array) -> Array:
     """Drop the partials by decision values that do not move: those of the hinge's free points."""
-    if solution.loss != "hinge":
+    if get_loss(solution.loss).curved:
         return partial
     kept = partial.copy()
     kept[solution.free] = 0.0

@@ -10,8 +10,7 @@ from svmselect.criteria.base import Context, Criterion, Verdict, every
 from svmselect.criteria.cv_error import NO_GRADIENT
 from svmselect.criteria.resampling import wrong
 from svmselect.machine import Solution
-from svmselect.machine.removal import margins_without
-from svmselect.machine.removal_logistic import signs_without
+from svmselect.machine.left_out import left_out
 from svmselect.machine.train import train
 from svmselect.types import BoolArray
 
@@ -56,8 +55,7 @@ class LOOError(Criterion):
         open_rows = np.flatnonzero(_undecided(context, s))
         margins = np.full(len(open_rows), np.nan)
         single = w[open_rows] <= 1.0
-        follow = signs_without if context.loss == "logistic" else margins_without
-        margins[single] = follow(context.K, s, open_rows[single])
+        margins[single] = left_out(context.K, s, open_rows[single])
         status, left = s.status, np.flatnonzero(np.isnan(margins))
         for k in left:
             i = open_rows[k]

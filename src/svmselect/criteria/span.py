@@ -13,6 +13,7 @@ from svmselect.criteria.span_hinge import HingeSpans
 from svmselect.criteria.span_squared_hinge import SquaredHingeSpans
 from svmselect.criteria.spans import Spans
 from svmselect.kernels import Kernel
+from svmselect.machine.losses import get_loss
 from svmselect.types import Array, Status
 
 _VARIANTS = ("estimate", "bound")
@@ -98,15 +99,16 @@ class Span(Criterion):
         return self.variant == "estimate" and self.smooth and self.eta > 0
 
     def refusal(self, kernel: Kernel, loss: str, fit_intercept: bool) -> str | None:
-        if self.variant == "bound" and loss == "squared_hinge":
+        reason = super().refusal(kernel, loss, fit_intercept)
+        if reason is None and self.variant == "bound" and not get_loss(loss).reaches_bound:
             return "variant='bound' counts the vectors at their bound, which only the hinge has"
-        return super().refusal(kernel, loss, fit_intercept)
+        return reason
 
     def evaluate(self, context: Context, gradient: bool) -> Verdict:
         estimate = self.variant == "estimate"
         eta = self.eta if estimate and self.smooth else 0.0
         cls: type[HingeSpans] | type[SquaredHingeSpans]
-        cls = HingeSpans if context.loss == "hinge" else SquaredHingeSpans
+        cls = SquaredHingeSpans if get_loss(context.loss).curved else HingeSpans
         spans = cls.of(context.system, eta)
         weights = context.weights[spans.rows]
         if not estimate:

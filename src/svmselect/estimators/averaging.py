@@ -13,13 +13,14 @@ from dataclasses import replace
 import numpy as np
 
 from svmselect.data import Pair
-from svmselect.estimators.chosen import Chosen, HeldOut, Setting, hold_out
-from svmselect.estimators.machines import Sigmoid
+from svmselect.estimators.chosen import Chosen, OutOfFold, Setting, hold_out
 from svmselect.estimators.posteriors import Gaussian, Model, Posteriors
 from svmselect.estimators.problem import Problem
 from svmselect.parallel import one_thread
 from svmselect.posterior import EP, expectation_propagation
 from svmselect.posterior.predictive import latent_at, log_odds
+from svmselect.probability.calibration import Sigmoid
+from svmselect.types import Note
 
 MOST = 3000
 """Rows up to which there is a posterior: it costs their cube in time, and is as large as K."""
@@ -47,7 +48,7 @@ def by_posterior(
     """
     if len(problem) > MOST:
         note = f"{_too_many(problem)}: the sigmoid serves"
-        return replace(chosen, messages=(*chosen.messages, note))
+        return replace(chosen, notes=(*chosen.notes, Note("status", note)))
     with one_thread():
         found = [_run(problem, pair, chosen.setting, p, model) for p, pair in enumerate(pairs)]
         held = _held_out(problem, pairs, chosen.setting, found, model)
@@ -57,10 +58,11 @@ def by_posterior(
     fitted = other.likelihood(problem, chosen.sigmoids)
     note = f"log-likelihood of held-out rows: {averaged:.4f} by the posterior, {fitted:.4f} by "
     note += "the sigmoid" if len(pairs) == 1 else "the sigmoids"
-    notes = [note]
+    notes = [Note("course", note)]
     if not all(ep.status.ok for ep, _ in found):
-        notes.append("expectation propagation did not converge; the posterior is a rough one")
-    chosen = replace(chosen, messages=(*chosen.messages, *notes))
+        rough = "expectation propagation did not converge; the posterior is a rough one"
+        notes.append(Note("status", rough))
+    chosen = replace(chosen, notes=(*chosen.notes, *notes))
     if averaged <= fitted and not insist:
         return chosen
     gaussians = tuple(
@@ -69,7 +71,7 @@ def by_posterior(
     return replace(
         chosen,
         error=held.error(problem, plain),
-        coupled=True,
+        held_out=held.kept(problem, plain),
         posterior=Posteriors(
             chosen.setting.kernels, problem.X, gaussians, model, len(problem.classes)
         ),
@@ -78,13 +80,13 @@ def by_posterior(
 
 def hold_out_posteriors(
     problem: Problem, pairs: Sequence[Pair], setting: Setting, model: Model
-) -> HeldOut:
+) -> OutOfFold:
     """Log odds of every row, by posteriors of the other folds; see ``logistic``."""
     found = [_run(problem, pair, setting, p, model) for p, pair in enumerate(pairs)]
     return _held_out(problem, pairs, setting, found, model)
 
 
-def logistic(held: HeldOut) -> tuple[Sigmoid, ...]:
+def logistic(held: OutOfFold) -> tuple[Sigmoid, ...]:
     """The sigmoid of log odds, for each pair."""
     return tuple(Sigmoid(-1.0, 0.0, float(f.std()) or 1.0) for f in held.decisions.T)
 
@@ -108,7 +110,7 @@ def _held_out(
     setting: Setting,
     found: Sequence[tuple[EP, float]],
     model: Model,
-) -> HeldOut:
+) -> OutOfFold:
     """Log odds of all rows of each fold, by the posteriors of the others; C stays what it is."""
     tests = [np.flatnonzero(t) for t in problem.splits.test.T]
     columns = []
@@ -126,4 +128,4 @@ def _held_out(
             mean, variance = latent_at(ep, cross, kernel.diag(problem.X[test]) + offset)
             parts.append(log_odds(mean, variance, C, model.loss, model.normalised))
         columns.append(np.concatenate(parts))
-    return HeldOut(np.concatenate(tests), np.column_stack(columns))
+    return OutOfFold(np.concatenate(tests), np.column_stack(columns))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import time
 from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,18 +25,20 @@ from sklearn.utils.validation import (
 from svmselect.criteria import available, get_criterion
 from svmselect.estimators.averaging import by_posterior, check_rows
 from svmselect.estimators.by_criterion import Wish, by_criterion
-from svmselect.estimators.by_default import Limits, by_default
+from svmselect.estimators.by_default import MANY, Limits, by_default
 from svmselect.estimators.by_scoring import as_scorer, by_scoring
 from svmselect.estimators.callbacks import CallbackSupportMixin, Reporter, Watch, with_callbacks
 from svmselect.estimators.chosen import Chosen, fitted_machines
+from svmselect.estimators.keeping import as_plain, from_plain
 from svmselect.estimators.machines import Machines, from_dual_coef, to_dual_coef
 from svmselect.estimators.options import check_options, forms, is_default, standardises
 from svmselect.estimators.posteriors import Model, Posteriors
 from svmselect.estimators.problem import Problem, Scaling
 from svmselect.estimators.relevance import relevance, scales, spread_of
 from svmselect.kernels import Kernel
-from svmselect.search.trace import Trace, from_line, to_line, without_hessian
-from svmselect.types import Array
+from svmselect.search.trace import Trace, without_hessian
+from svmselect.selection.result import Selection
+from svmselect.types import Array, Note, Status
 
 DENSE_LIMIT = 2**31
 """Sparse input is made dense up to this many bytes."""
@@ -43,6 +46,8 @@ DENSE_LIMIT = 2**31
 
 class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that chooses its own hyperparameters; subclasses name the loss."""
+
+    selection_: Selection
 
     @abstractmethod
     def _loss(self) -> str:
@@ -88,7 +93,8 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         limits = Limits(self.max_time, self.n_jobs, seed, report, watch.checkpoint)
         chosen = self._choose(problem, loss, limits)
         self._keep(rows, problem, chosen, loss)
-        self._story |= {"seconds": time.perf_counter() - began, "seed": seed}
+        seconds = time.perf_counter() - began
+        self.selection_ = replace(self.selection_, seconds=seconds, seed=seed)
         report.end(self.explain())
         return self
 
@@ -157,27 +163,47 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         self.feature_importances_ = relevance(setting.kernels, spread_of(problem.X, problem.counts))
         self.best_score_ = chosen.value
         self.best_params_ = _parameters(self.C_, setting.kernels)
-        names = ("log C", *setting.kernels[0].names)
-        self._trace = {
-            "names": list(names),
-            "lines": [to_line(without_hessian(record), names) for record in chosen.records],
-        }
-        self._story = {
-            "rows": len(X),
-            "kept": len(problem),
-            "criterion": chosen.criterion,
-            "evaluations": len(chosen.records),
-            "messages": [*chosen.messages, *problem.messages],
-            "folds": int(problem.splits.test.shape[1]),
-            "rounds": problem.splits.rounds if is_default(self) else 1,
-            "default": is_default(self),
-            "folded": chosen.folded,
-            "error": list(chosen.error),
-            "coupled": chosen.coupled,
-            "standardised": standardises(self),
-            "members": np.bincount(problem.codes, problem.counts, k).tolist(),
-            "spread": [sigmoid.spread for sigmoid in chosen.sigmoids],
-        }
+        self.selection_ = Selection(
+            C=self.C_,
+            kernel=self.kernel_,
+            value=chosen.value,
+            criterion=chosen.criterion,
+            trace=Trace(tuple(without_hessian(record) for record in chosen.records)),
+            status=_ended(chosen.notes),
+            notes=(*chosen.notes, *problem.notes),
+            loss=loss,
+            fit_intercept=setting.fit_intercept,
+            error=chosen.error,
+            calibration=chosen.sigmoids,
+            held_out=chosen.held_out,
+            normalised=None if chosen.posterior is None else chosen.posterior.model.normalised,
+            problem=problem if len(problem) <= MANY else None,
+            rows=len(X),
+            kept=len(problem),
+            folds=int(problem.splits.test.shape[1]),
+            rounds=problem.splits.rounds if is_default(self) else 1,
+            folded=chosen.folded,
+            members=tuple(np.bincount(problem.codes, problem.counts, k).tolist()),
+            standardised=standardises(self),
+            strategy="auto" if is_default(self) else "search",
+        )
+        self._judge = self._unpacked()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is saved: plain values, and not the rows the choice was made on."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        state.pop("_judge", None)
+        if "selection_" in state:
+            state["selection_"] = as_plain(state["selection_"])
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Undo that."""
+        if "selection_" in state:
+            state = {**state, "selection_": from_plain(state["selection_"])}
+        super().__setstate__(state)
+        if "selection_" in state:
+            self._judge = self._unpacked()
 
     def _machines(self) -> Machines:
         k = len(self.classes_)
@@ -191,7 +217,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             n_classes=k,
         )
 
-    def _judges(self) -> Machines | Posteriors:
+    def _unpacked(self) -> Machines | Posteriors:
         """What decides: the machines and their sigmoids, or the posteriors."""
         if self._posterior is None:
             return self._machines()
@@ -209,7 +235,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         """The decision values of every pair, f > 0 for the later class."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        machines, scaling = self._judges(), self._scaling
+        machines, scaling = self._judge, self._scaling
         return machines, machines.in_blocks(X, lambda block: scaling(_dense(block)))
 
     def decision_function(self, X: Any) -> Array:
@@ -248,11 +274,11 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
     @property
     def trace_(self) -> Trace:
         """Every evaluation of the search."""
-        kept = vars(self).get("_trace")
+        kept = vars(self).get("selection_")
         if kept is None:
             raise AttributeError(f"this {type(self).__name__} is not fitted, so it has no trace")
-        names = tuple(kept["names"])
-        return Trace(tuple(from_line(json.loads(line), names) for line in kept["lines"]))
+        trace: Trace = kept.trace
+        return trace
 
     def explain(self) -> str:
         """What was chosen, why, what it cost, and what to try next, in words."""
@@ -267,6 +293,12 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
 
         check_is_fitted(self)
         return to_pipeline(self)
+
+
+def _ended(notes: Sequence[Note]) -> Status:
+    """How the search ended, by its remarks."""
+    cut = [n for n in notes if n.kind in ("early", "budget", "time", "callback", "interrupted")]
+    return Status(cut[0].kind, str(cut[0])) if cut else Status("ok")
 
 
 def _dense(X: Any) -> Array:

@@ -20,6 +20,7 @@ from svmselect.search import get_search
 from svmselect.selection import select
 from svmselect.selection.pairwise import Pairwise, Part
 from svmselect.selection.result import Selection
+from svmselect.types import Note
 
 _STARTS = 4  # of a search that follows gradients and so may end in a poor optimum
 
@@ -64,15 +65,16 @@ def by_criterion(
         setting=setting,
         sigmoids=sigmoids,
         error=held.error(problem, sigmoids),
+        held_out=held.kept(problem, sigmoids),
         value=float(np.average([s.value for s in selections], weights=weights)),
         criterion=judge.name,
         folded=_takes(type(judge), "cv"),
         records=tuple(records),
-        messages=tuple(
+        notes=tuple(
             dict.fromkeys(
-                name + message
+                Note(note.kind, name + note)
                 for name, s in zip(names, selections, strict=True)
-                for message in s.messages
+                for note in s.notes
             )
         ),
     )

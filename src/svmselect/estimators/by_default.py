@@ -11,17 +11,18 @@ from typing import Any
 import numpy as np
 
 from svmselect.data import Pair, data_hash
-from svmselect.estimators.chosen import Chosen, Setting, hold_out
-from svmselect.estimators.machines import upright
+from svmselect.estimators.chosen import Chosen, OutOfFold, Setting, hold_out
 from svmselect.estimators.problem import Problem
 from svmselect.estimators.strategies.default import CONSTANTS, choose
 from svmselect.estimators.strategies.many_rows import Large, choose_large
 from svmselect.kernels import Kernel
 from svmselect.parallel import Serial, cores, in_order
+from svmselect.probability.calibration import Sigmoid, upright
 from svmselect.search.checkpoint import Journal
 from svmselect.search.run import Progress, Session
 from svmselect.search.trace import STRATEGY, provenance, sorted_records
-from svmselect.types import Array, Evaluation
+from svmselect.selection.result import HeldOut
+from svmselect.types import Array, ErrorEstimate, Evaluation, Note
 
 MANY = 3000
 """Rows beyond which the hyperparameters are chosen on subsets."""
@@ -74,11 +75,21 @@ def by_default(
         labels = problem.classes.tolist()
         names = [f"{one} or {other}: " for one, other in combinations(labels, 2)]
         chosen = _gathered(pairs, _each(problem, pairs, options, limits), names)
-    if chosen.coupled or len(problem) > MANY:
+    if chosen.error.of == "classes" or len(problem) > MANY:
         return chosen
     # at the price of one evaluation: the error of all classes together
     held = hold_out(problem, pairs, chosen.setting, loss)
-    return replace(chosen, error=held.error(problem, chosen.sigmoids), coupled=True)
+    error = held.error(problem, chosen.sigmoids)
+    return replace(chosen, error=error, held_out=held.kept(problem, chosen.sigmoids))
+
+
+def _held_out(
+    pairs: Sequence[Pair], held_out: Sequence[Array], sigmoids: Sequence[Sigmoid]
+) -> HeldOut:
+    """What the folds said of the rows of the one pair."""
+    seen = np.flatnonzero(np.isfinite(held_out[0]))
+    found = OutOfFold(pairs[0].rows[seen], held_out[0][seen, None])
+    return HeldOut(found.rows, found.decisions, found.probabilities(sigmoids, 2))
 
 
 def _journal(problem: Problem, limits: Limits, options: dict[str, Any]) -> Journal | None:
@@ -135,8 +146,8 @@ def _gathered(pairs: Sequence[Pair], found: Sequence[Large], names: Sequence[str
     ]
     mass = np.array([sum(float(np.isfinite(f).sum()) for f in c.held_out) for c in choices])
     share = mass / mass.sum()
-    error = float(share @ [c.error for c in choices])
-    spread = float(np.sqrt(share**2 @ np.array([c.standard_error for c in choices]) ** 2))
+    error = float(share @ [c.error.error for c in choices])
+    seen = sum(choice.error.n for choice in choices)
     machines = tuple(machine for one in found for machine in one.machines)
     labelled = list(zip(names, choices, strict=True))
     return Chosen(
@@ -150,9 +161,9 @@ def _gathered(pairs: Sequence[Pair], found: Sequence[Large], names: Sequence[str
             for name, choice in labelled
             for record in sorted_records(choice.records)
         ),
-        messages=tuple(dict.fromkeys(name + m for name, c in labelled for m in c.messages)),
-        error=(error, spread),
-        coupled=len(pairs) == 1,
+        notes=tuple(dict.fromkeys(Note(m.kind, name + m) for name, c in labelled for m in c.notes)),
+        error=ErrorEstimate(error, seen, "classes" if len(pairs) == 1 else "pairs"),
+        held_out=_held_out(pairs, held_out, sigmoids) if len(pairs) == 1 else None,
         share=float(np.mean([pair.share for pair in pairs])),
         machines=machines if len(machines) == len(pairs) else (),
     )

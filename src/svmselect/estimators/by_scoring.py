@@ -13,12 +13,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 
 from svmselect.data import Pair
-from svmselect.estimators.chosen import Chosen, HeldOut, Setting, hold_out
+from svmselect.estimators.chosen import Chosen, OutOfFold, Setting, hold_out
 from svmselect.estimators.problem import Problem
 from svmselect.estimators.strategies.many_rows import EXACT
 from svmselect.kernels import RBF, Kernel
 from svmselect.search.trace import Record
-from svmselect.types import Array
+from svmselect.types import Array, Note
 
 FINALISTS = 8
 APART = 0.5  # finalists differ by this in some logarithm
@@ -65,7 +65,7 @@ class Judged:
     """A setting, what the folds say of it, and the scorer's number."""
 
     setting: Setting
-    held: HeldOut
+    held: OutOfFold
     score: float
 
 
@@ -103,12 +103,12 @@ def by_scoring(
         setting=best.setting,
         sigmoids=sigmoids,
         error=best.held.error(problem, sigmoids),
-        coupled=True,
+        held_out=best.held.kept(problem, sigmoids),
         machines=(),
         value=best.score,
         criterion=str(name),
         folded=True,
-        messages=(*chosen.messages, note),
+        notes=(*chosen.notes, Note("course", note)),
     )
 
 

@@ -9,21 +9,17 @@ from itertools import combinations
 import numpy as np
 
 from svmselect.data import Pair
-from svmselect.estimators.machines import (
-    Machines,
-    Sigmoid,
-    class_probabilities,
-    train_pair,
-    upright,
-)
+from svmselect.estimators.machines import Machines, class_probabilities, train_pair
 from svmselect.estimators.posteriors import Posteriors
 from svmselect.estimators.problem import Problem
 from svmselect.estimators.strategies.trainers import Expansion
 from svmselect.kernels import Kernel
 from svmselect.machine.train import train
 from svmselect.probability import sigmoid_likelihood
+from svmselect.probability.calibration import Sigmoid, upright
 from svmselect.search.trace import Record
-from svmselect.types import Array, IntArray
+from svmselect.selection.result import HeldOut
+from svmselect.types import Array, ErrorEstimate, IntArray, Note
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +41,8 @@ class Chosen:
 
     ``value`` is that of ``criterion``, ``folded`` whether it looked at the folds; ``share`` is the
     factor from the C of the records to that of the setting. ``error`` is that of held-out rows,
-    with its standard error; of pairs, where there are several, unless ``coupled``. ``machines`` are
-    there if they are trained already, ``posterior`` if it is to give the probabilities.
+    ``held_out`` what was said of them. ``machines`` are there if they are trained already,
+    ``posterior`` if it is to give the probabilities.
     """
 
     setting: Setting
@@ -55,16 +51,16 @@ class Chosen:
     criterion: str
     folded: bool
     records: tuple[Record, ...]
-    messages: tuple[str, ...]
-    error: tuple[float, float]
-    coupled: bool = True
+    notes: tuple[Note, ...]
+    error: ErrorEstimate
+    held_out: HeldOut | None = None
     share: float = 1.0
     machines: tuple[Expansion, ...] = ()
     posterior: Posteriors | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
+class OutOfFold:
     """Decision values of rows by machines that did not see them: all pairs', for every row.
 
     ``rows`` names a row as often as it is held out; ``decisions`` is (len(rows), pairs).
@@ -91,13 +87,18 @@ class HeldOut:
             fitted.append(upright(fit.slope, fit.offset, f, y, w))
         return tuple(fitted)
 
-    def error(self, problem: Problem, sigmoids: Sequence[Sigmoid]) -> tuple[float, float]:
-        """The share of held-out rows whose most probable class is wrong, and its standard error."""
+    def error(self, problem: Problem, sigmoids: Sequence[Sigmoid]) -> ErrorEstimate:
+        """The share of held-out rows whose most probable class is wrong."""
         p = self.probabilities(sigmoids, len(problem.classes))
         weights = problem.counts[self.rows]
         wrong = p.argmax(axis=1) != problem.codes[self.rows]
         error = float(weights @ wrong / weights.sum())
-        return error, float(np.sqrt(max(error * (1.0 - error), 0.0) / problem.counts.sum()))
+        return ErrorEstimate(error, float(problem.counts.sum()))
+
+    def kept(self, problem: Problem, sigmoids: Sequence[Sigmoid]) -> HeldOut:
+        """As the record of the selection has it."""
+        p = self.probabilities(sigmoids, len(problem.classes))
+        return HeldOut(self.rows, self.decisions, p)
 
     def likelihood(self, problem: Problem, sigmoids: Sequence[Sigmoid]) -> float:
         """The mean log-probability of the classes that the held-out rows are of."""
@@ -113,7 +114,7 @@ class HeldOut:
         return class_probabilities(self.decisions + shifts, slopes, k)
 
 
-def hold_out(problem: Problem, pairs: Sequence[Pair], setting: Setting, loss: str) -> HeldOut:
+def hold_out(problem: Problem, pairs: Sequence[Pair], setting: Setting, loss: str) -> OutOfFold:
     """Train every pair on every fold, and ask about all rows of the fold, of whatever class.
 
     A fold's machine gets C over its share of the weight, so that the penalty a row stays that of
@@ -136,7 +137,7 @@ def hold_out(problem: Problem, pairs: Sequence[Pair], setting: Setting, loss: st
             used = known.support
             f = K[np.ix_(test, pair.rows[used])] @ known.beta[used]
             found[k][:, p] = f + known.intercept
-    return HeldOut(np.concatenate(tests), np.concatenate(found))
+    return OutOfFold(np.concatenate(tests), np.concatenate(found))
 
 
 def fitted_machines(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from svmselect.estimators.machines import from_dual_coef
 from svmselect.kernels import RBF, Linear, Polynomial
 from svmselect.selection.export import _form
 
@@ -23,7 +24,7 @@ def to_pipeline(model: Any) -> Any:
     from sklearn.preprocessing import StandardScaler
     from sklearn.svm import SVC
 
-    if model._posterior is not None:
+    if model.selection_.normalised is not None:
         raise ValueError(
             "an SVC has one decision function and this model averages over a posterior; fit with "
             "probability='sigmoid' to export"
@@ -54,7 +55,7 @@ def to_pipeline(model: Any) -> Any:
     k, d = len(model.classes_), model.n_features_in_
     scaler = StandardScaler().fit(np.zeros((1, d)))
     scaler.mean_, scaler.scale_, scaler.var_ = model.mean_.copy(), scale.copy(), scale**2
-    scaler.n_samples_seen_ = np.int64(model._story["rows"])
+    scaler.n_samples_seen_ = np.int64(model.selection_.rows)
     svc = SVC(C=float(model.C_) * factor, decision_function_shape="ovo", **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the rows are no data
@@ -67,7 +68,7 @@ def to_pipeline(model: Any) -> Any:
     svc._n_support = model.n_support_
     svc.dual_coef_, svc._dual_coef_ = coefficients, np.ascontiguousarray(sign * coefficients)
     svc.intercept_, svc._intercept_ = offset, np.ascontiguousarray(sign * offset)
-    svc.shape_fit_ = (model._story["rows"], d)
+    svc.shape_fit_ = (model.selection_.rows, d)
     names = vars(model).get("feature_names_in_")
     if names is not None:
         scaler.feature_names_in_ = names
@@ -76,5 +77,7 @@ def to_pipeline(model: Any) -> Any:
 
 def _sums(model: Any) -> Any:
     """The coefficients of each pair added up: what a constant in the kernel is multiplied with."""
-    sums = model._machines().coefficients.sum(axis=0)
-    return sums if len(model.classes_) == 2 else -sums
+    k = len(model.classes_)
+    member = np.repeat(np.arange(k), model.n_support_)
+    sums = from_dual_coef(model.dual_coef_, member, k).sum(axis=0)
+    return sums if k == 2 else -sums

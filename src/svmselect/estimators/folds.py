@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from svmselect.criteria.splits import as_pairs, check_range, check_trained, row_numbers
 from svmselect.data import stratified_folds
-from svmselect.types import Array, BoolArray, IntArray
+from svmselect.types import Array, BoolArray, IntArray, Note
 
 _FEW = (1000,)
 """Numbers of rows up to which the folds are drawn once more."""
@@ -28,11 +28,11 @@ class Splits:
     test: BoolArray
     train: IntArray
     again: BoolArray
-    messages: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def at(self, rows: IntArray) -> Splits:
         """The same splits for these rows."""
-        return Splits(self.test[rows], self.train[rows], self.again[rows], self.messages)
+        return Splits(self.test[rows], self.train[rows], self.again[rows], self.notes)
 
     @property
     def rounds(self) -> int:
@@ -104,25 +104,26 @@ def _stratified(
             f"class {label!r} has one member only, so no fold can hold it out and train on it: "
             "add rows of this class, merge it with another class, or leave it out"
         )
-    messages = []
+    notes = []
     most = len(codes) if groups is None else len(np.unique(groups))
     if most < k and groups is not None:
-        messages.append(f"{most} folds in place of {k}: there are {most} groups")
+        notes.append(Note("data", f"{most} folds in place of {k}: there are {most} groups"))
         if most < 2:
             raise ValueError("all rows are of one group; folds need two groups or more")
     elif most < k:
-        messages.append(f"{most} folds in place of {k}: there are {most} rows")
+        notes.append(Note("data", f"{most} folds in place of {k}: there are {most} rows"))
     k = min(k, most)
     if counts[rarest] < k:
-        messages.append(
+        said = (
             f"class {label!r} has {counts[rarest]} members, fewer than the {k} folds: its part of "
             "the cross-validation rests on little"
         )
+        notes.append(Note("data", said))
     test = _round(codes, k, seed, groups)
     # the fewer the rows, the more chance has a say in how they are split
     again = [_round(codes, k, seed + r, groups) for r in range(1, _rounds(len(codes)))]
     train = (~test).astype(np.intp)
-    return Splits(test, train, np.hstack([test[:, :0], *again]), tuple(messages))
+    return Splits(test, train, np.hstack([test[:, :0], *again]), tuple(notes))
 
 
 def _rounds(n: int) -> int:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from svmselect.data import Dataset, Pair, standardise
 from svmselect.estimators.folds import Splits, make_splits
-from svmselect.types import Array, BoolArray, IntArray
+from svmselect.types import Array, BoolArray, IntArray, Note
 
 _FEW = 4
 LARGEST = 1e100  # standardised inputs are clipped here: squares of their differences stay finite
@@ -61,7 +61,7 @@ class Problem:
     splits: Splits
     scaling: Scaling
     penalty: float
-    messages: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     @classmethod
     def of(
@@ -96,12 +96,13 @@ class Problem:
         total = float(sums.sum())
         folded = sums * factors[codes[rows]]
         penalty = total / float(folded.sum())
-        messages = list(splits.messages)
+        notes = list(splits.notes)
         if total < 0.5 * len(kept):
-            messages.append(
+            said = (
                 f"the weights of {len(kept)} rows sum to {total:.3g}: weights count copies of a "
                 "row, so the data count for few; multiply the weights to make their mean one"
             )
+            notes.append(Note("data", said))
         return cls(
             X=scaling(X[first]),
             codes=codes[rows],
@@ -112,7 +113,7 @@ class Problem:
             splits=splits.at(rows),
             scaling=scaling,
             penalty=penalty,
-            messages=tuple(messages),
+            notes=tuple(notes),
         )
 
     def __len__(self) -> int:

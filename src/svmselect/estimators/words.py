@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from svmselect.selection.result import Selection
 from svmselect.types import Array
 
 PREFERENCE = (
@@ -17,45 +18,48 @@ _FEW = 20  # members of a class, below which folds say little
 
 def explanation(model: Any) -> str:
     """Paragraphs, one idea each."""
-    story = model._story
-    parts = [_data(model, story), _choice(model, story), _inputs(model), _machine(model)]
-    parts += [_cost(story), _advice(model, story)]
+    selection = model.selection_
+    parts = [_data(model, selection), _choice(model, selection), _inputs(model), _machine(model)]
+    parts += [_cost(selection), _advice(model, selection)]
     return "\n".join(part for part in parts if part)
 
 
-def _data(model: Any, story: dict[str, Any]) -> str:
+def _data(model: Any, selection: Selection) -> str:
     k = len(model.classes_)
-    merged = story["rows"] - story["kept"]
+    merged = selection.rows - selection.kept
     same = f" ({merged} of weight zero or copies of others)" if merged else ""
-    scaled = "standardised" if story["standardised"] else "not standardised"
+    scaled = "standardised" if selection.standardised else "not standardised"
     how = ""
     if k > 2:
         apart = isinstance(model.kernel_, tuple)
         each = "each with hyperparameters of its own" if apart else "all with one C and one kernel"
         how = f" One machine for each of {k * (k - 1) // 2} pairs of classes, {each}."
     return (
-        f"{type(model).__name__} on {story['rows']} rows{same} of {model.n_features_in_} inputs, "
+        f"{type(model).__name__} on {selection.rows} rows{same} of {model.n_features_in_} inputs, "
         f"{scaled}, in {k} classes.{how}"
     )
 
 
-def _choice(model: Any, story: dict[str, Any]) -> str:
-    by = f"{story['criterion']!r} ({model.best_score_:.4g})"
-    folds = f", in {story['folds']} folds" if story["folded"] else ""
-    folds += f", {story['rounds']} times over" if story.get("rounds", 1) > 1 else ""
+def _choice(model: Any, selection: Selection) -> str:
+    by = f"{selection.criterion!r} ({model.best_score_:.4g})"
+    folds = f", in {selection.folds} folds" if selection.folded else ""
+    folds += f", {selection.rounds} times over" if selection.rounds > 1 else ""
     if isinstance(model.kernel_, tuple):
         C = np.asarray(model.C_)
         what = f"C between {C.min():.3g} and {C.max():.3g} and a kernel for each pair"
     else:
         what = f"C = {model.C_:.4g} and {_kernel(model)}"
-    leaning = PREFERENCE if story.get("default") else ""
-    return f"Chosen by {by}{folds}: {what}. {leaning}{_error(story)}"
+    leaning = PREFERENCE if selection.strategy == "auto" else ""
+    return f"Chosen by {by}{folds}: {what}. {leaning}{_error(selection)}"
 
 
-def _error(story: dict[str, Any]) -> str:
-    error, spread = story["error"]
-    of = "held-out rows" if story["coupled"] else "held-out rows in a pair of classes, on average"
-    return f"Error of {of}: {error:.1%}, give or take {spread:.1%}."
+def _error(selection: Selection) -> str:
+    estimate = selection.error
+    assert estimate is not None
+    of = "held-out rows"
+    if estimate.of == "pairs":
+        of += " in a pair of classes, on average"
+    return f"Error of {of}: {estimate.error:.1%}, give or take {estimate.standard_error:.1%}."
 
 
 def _kernel(model: Any) -> str:
@@ -89,27 +93,27 @@ def _names(model: Any) -> list[str]:
 
 def _machine(model: Any) -> str:
     total = int(model.n_support_.sum())
-    share = total / model._story["kept"]
+    share = total / model.selection_.kept
     source = (
         "come from a sigmoid of the held-out decision values, and its threshold is in intercept_"
     )
-    if model._posterior is not None:
+    if model.selection_.normalised is not None:
         source = "are averages over the posterior of the latent function, and so is the prediction"
     return f"{total} support vectors, {share:.0%} of the rows. The probabilities {source}."
 
 
-def _cost(story: dict[str, Any]) -> str:
-    return f"{story['evaluations']} evaluations, {story['seconds']:.2g} s in all."
+def _cost(selection: Selection) -> str:
+    return f"{selection.evaluations} evaluations, {selection.seconds:.2g} s in all."
 
 
-def _advice(model: Any, story: dict[str, Any]) -> str:
-    notes = list(story["messages"])
-    labels, members = model.classes_.tolist(), np.asarray(story["members"])
+def _advice(model: Any, selection: Selection) -> str:
+    notes: list[str] = list(selection.notes)
+    labels, members = model.classes_.tolist(), np.asarray(selection.members)
     few = [labels[i] for i in np.flatnonzero(members < _FEW)]
     if few:
         listed = ", ".join(map(repr, few[:5])) + (", ..." if len(few) > 5 else "")
         notes.append(f"{listed}: fewer than {_FEW} rows, so other folds may choose otherwise")
-    if weak(model.sigmoid_slope_, story["spread"]):
+    if weak(model.sigmoid_slope_, [one.spread for one in selection.calibration]):
         notes.append("the held-out decision values hardly tell the classes apart; other inputs may")
     return "\n".join(f"Note: {note}." for note in notes)
 

@@ -5,8 +5,8 @@ At the optimum the free coordinates F solve (linearised, for the logistic loss)
     (K_FF + D) beta_F + K_FB beta_B + b 1 = y_F,     1'beta = 0     (with an intercept)
 
 and every criterion that needs a derivative, a determinant or a leave-one-out formula asks for
-something of the bordered matrix M = [[K_FF + D, 1], [1', 0]]. The losses differ only in D: zero,
-1/(C w), 1/(C w p(1-p)).
+something of the bordered matrix M = [[K_FF + D, 1], [1', 0]]. The losses differ only in D (zero,
+1/(C w), 1/(C w p(1-p))) and in whether there are points at a bound that moves with C.
 """
 
 from __future__ import annotations
@@ -180,11 +180,12 @@ class ActiveSystem:
             # b = mean over the ends of y - K beta; the same adjoint, with half the weight on each
             adjoint[list(s.ends)] += intercept / len(s.ends)
             w_b = np.zeros(())
-        if s.loss == "hinge":
+        rule = get_loss(s.loss)
+        if rule.reaches_bound:
             B = s.bound  # d beta_B / dlog C = beta_B
             rows = np.flatnonzero(adjoint)
             slope += float(s.beta[B] @ (on_beta[B] - K[np.ix_(B, rows)] @ adjoint[rows] - w_b))
-        else:
+        if rule.curved:
             slope += float(w_F @ (self.ridge * s.beta[self.free]))
         left = (on_decision - adjoint)[:, None]
         return Sensitivity(left, s.beta[:, None].copy(), slope, gram)

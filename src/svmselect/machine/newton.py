@@ -56,7 +56,7 @@ def newton(
         second = float(d_beta @ (d_f - d_b))
         step = _line_search(first, second, f, d_f, y, cost, loss)
         beta, f, intercept = beta + step * d_beta, f + step * d_f, intercept + step * d_b
-        if step == 1.0 and loss.name == "logistic":
+        if step == 1.0 and loss.smooth:
             nearer = _chords(K, y, cost, loss, system, beta, intercept)
             if nearer is not None:
                 return *nearer, OK

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from svmselect.machine.losses import Loss, get_loss
+from svmselect.machine.losses import Curve, get_loss
 from svmselect.types import OK, Array, Status
 
 Features = NDArray[np.floating[Any]]  # double or single precision
@@ -31,29 +31,6 @@ _MAX_STEPS = 60
 _PRECISE = 1e-7  # expected gain over the objective, at which the last stage ends
 _ROUGH = 1e-3  # the same for those before it
 _SAMPLE = 8  # a first stage on every eighth row, where enough of them are left
-
-
-@dataclass(frozen=True)
-class RoundedHinge:
-    """(1 - z)_+ with a parabola in place of its corner, ``delta`` to each side."""
-
-    delta: float
-
-    def value(self, z: Array) -> Array:
-        """0, (1 + delta - z)^2 / (4 delta), 1 - z: from right to left."""
-        inside = np.clip(1.0 + self.delta - z, 0.0, 2.0 * self.delta)
-        return np.asarray(inside**2 / (4.0 * self.delta) + np.maximum(1.0 - self.delta - z, 0.0))
-
-    def slope(self, z: Array) -> Array:
-        """-d/dz, from 0 to 1."""
-        return np.clip((1.0 + self.delta - z) / (2.0 * self.delta), 0.0, 1.0)
-
-    def curvature(self, z: Array) -> Array:
-        """1/(2 delta) inside the corner."""
-        return np.where(np.abs(1.0 - z) < self.delta, 0.5 / self.delta, 0.0)
-
-
-Rule = Loss | RoundedHinge
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +57,8 @@ def fit_linear(
     ``start`` is a machine on the same features, at another cost. Without it, many rows are led up
     to by every eighth of them at eight times the cost.
     """
-    rules: list[Rule] = [get_loss(loss)]
-    if loss == "hinge":
-        rules = [RoundedHinge(delta) for delta in corners]
+    own = get_loss(loss)
+    rules: list[Curve] = [own] if own.curved else [own.rounded(delta) for delta in corners]
     theta, b, f = np.zeros(Phi.shape[1]), 0.0, np.zeros(len(y))
     if start is not None:
         theta, b, f = start.theta, start.intercept, start.decision
@@ -103,7 +79,7 @@ def _newton(
     Phi: Features,
     y: Array,
     cost: Array,
-    rule: Rule,
+    rule: Curve,
     theta: Array,
     b: float,
     f: Array,
@@ -166,7 +142,7 @@ def _cholesky(H: Array) -> tuple[Array, bool]:
 
 
 def _line_search(
-    first: float, second: float, f: Array, d_f: Array, y: Array, cost: Array, rule: Rule
+    first: float, second: float, f: Array, d_f: Array, y: Array, cost: Array, rule: Curve
 ) -> float:
     """The minimum along the step within [0, 1], the objective being convex; 1 near the optimum.
 

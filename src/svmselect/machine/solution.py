@@ -32,7 +32,7 @@ class Solution:
     free : ndarray of int
         The points whose alpha is strictly inside its box.
     bound : ndarray of int
-        The points whose alpha is C w; hinge only.
+        The points whose alpha is C w; of a loss that ``reaches_bound`` (hinge) only.
     dependent : ndarray of int
         A subset of ``free``: points whose column of K depends, to working precision, on those of
         the other free points, so that their alpha could be traded for the others'.
@@ -139,14 +139,7 @@ def describe(
     objective = 0.5 * norm + losses
     gap = float(rule.gap(z, alpha, cost).sum() - (intercept * total if fit_intercept else 0.0))
     active = cost > 0
-    if loss == "hinge":
-        off = np.where(
-            alpha <= 0,
-            np.maximum(1 - z, 0),
-            np.where(alpha >= cost, np.maximum(z - 1, 0), np.abs(1 - z)),
-        )
-    else:
-        off = np.abs(alpha / np.where(active, cost, 1.0) - rule.slope(z))
+    off = rule.residual(z, alpha, cost)
     kkt = float(np.max(off[active], initial=0.0))
     relative_gap = abs(gap) / max(abs(objective), 1e-300)
     # Rounding excuses much, but what is off in the third digit is never called exact.

@@ -101,11 +101,11 @@ def train(
     """``solve`` for arguments that are known to be sound, but for the size of K and of C w."""
     check_scale(K)
     C = check_penalty(C, weights)
-    by_loss = _train_logistic if loss == "logistic" else _train_hinge
-    return by_loss(K, y, C, loss, fit_intercept, weights, start)
+    by = _train_dual if get_loss(loss).quadratic else _train_primal
+    return by(K, y, C, loss, fit_intercept, weights, start)
 
 
-def _train_logistic(
+def _train_primal(
     K: Array,
     y: Array,
     C: float,
@@ -114,7 +114,7 @@ def _train_logistic(
     weights: Array,
     start: Solution | None,
 ) -> Solution:
-    """Newton's method on the primal: every point is free."""
+    """Newton's method on the primal, for a smooth loss: every point is free."""
     cost = C * weights
     beta0, b0 = np.zeros(len(y)), 0.0
     if start is not None:
@@ -125,7 +125,7 @@ def _train_logistic(
     return describe(K, y, weights, C, loss, fit_intercept, beta, b, f, *sets, status)
 
 
-def _train_hinge(
+def _train_dual(
     K: Array,
     y: Array,
     C: float,
@@ -134,7 +134,7 @@ def _train_hinge(
     weights: Array,
     start: Solution | None,
 ) -> Solution:
-    """The dual quadratic program, for either hinge."""
+    """The dual quadratic program, for either hinge and what is like them."""
     cost, rule = C * weights, get_loss(loss)
     limit = rule.bound(cost)
     ridge = rule.ridge(cost, cost)
@@ -153,14 +153,15 @@ def _train_hinge(
         exchanged = np.count_nonzero(weights != start.weights)
         if 0.5 <= stretch <= 2.0 and exchanged <= 0.02 * len(y) + 1:
             sets = _sets(start, y, weights, loss)
-    s = solve_box(qp, sets, beta0, None if loss == "hinge" else by_newton, stretch)
+    # a point at its bound has no curvature that Newton's method could go by
+    s = solve_box(qp, sets, beta0, None if rule.reaches_bound else by_newton, stretch)
     # the residual is y - (K + ridge) beta
     f = y - s.residual - ridge * s.beta + s.offset
     at_bound = np.flatnonzero((s.beta == np.where(y > 0, upper, lower)) & (cost > 0))
     inside = np.flatnonzero((s.states == FREE) | (s.states == PARKED))
     found = (inside, at_bound, np.flatnonzero(s.states == PARKED), s.ends)
     beta, b = s.beta, s.offset
-    if loss == "hinge" and not len(at_bound):
+    if not (rule.curved or len(at_bound)):
         # A hard margin: at large C a margin of 1 - 1e-16 costs more than the whole norm, so the
         # free margins are rounded up to one.
         f = y - qp.residual(beta) + b  # nor may it carry what larger values left behind
@@ -178,7 +179,7 @@ def _train_hinge(
 
 def _sets(start: Solution, y: Array, weights: Array, loss: str) -> IntArray:
     """Active sets to start from; what start did not train on is judged by its margin."""
-    full = AT_UPPER if loss == "hinge" else FREE
+    full = AT_UPPER if get_loss(loss).reaches_bound else FREE
     side = np.where(y > 0, full, -full)  # of a support vector at its bound
     states = np.where(y > 0, AT_LOWER, AT_UPPER)
     states[start.bound] = side[start.bound]

@@ -17,8 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from svmselect.machine.losses import get_loss
 from svmselect.posterior.backend import Backend, Matrix
+from svmselect.posterior.factors import get_factors
 from svmselect.posterior.noise import array_module
+from svmselect.posterior.portable import PortableLoss, sigmoid, softplus
 from svmselect.types import Array
 
 Force = Callable[[Matrix], Matrix]
@@ -29,7 +32,8 @@ class Potential:
     """V for given C, weights and loss; every method takes an (n, chains) matrix of margins."""
 
     C: float
-    loss: str
+    rule: PortableLoss
+    kinked: bool  # whether the slope jumps, by one, at z = 1
     normalised: bool
     weights: Matrix  # (n,), on the device
     xp: Any
@@ -37,41 +41,43 @@ class Potential:
     @classmethod
     def of(cls, C: float, loss: str, normalised: bool, weights: Array, on: Backend) -> Potential:
         """Move the weights to the device."""
-        return cls(C, loss, normalised, on.put(np.asarray(weights, float)), array_module(on))
+        xp = array_module(on)
+        rule, kinked = get_factors(loss).portable(xp), not get_loss(loss).curved
+        return cls(C, rule, kinked, normalised, on.put(np.asarray(weights, float)), xp)
 
     def value(self, z: Matrix) -> Matrix:
         """V of every column."""
         if self.normalised:
-            return self.weights @ self._softplus(self._odds(z))
-        return self.C * (self.weights @ self._loss(z))
+            return self.weights @ softplus(self.xp, self.rule.odds(self.C, z))
+        return self.C * (self.weights @ self.rule.value(z))
 
     def by_log_C(self, z: Matrix) -> Matrix:
         """dV/dlog C of every column."""
         if not self.normalised:
             return self.value(z)
-        t = self._odds(z)
-        return self.weights @ (self._sigmoid(t) * t)
+        t = self.rule.odds(self.C, z)
+        return self.weights @ (sigmoid(self.xp, t) * t)
 
     def by_log_C_twice(self, z: Matrix) -> Matrix:
         """d2V/dlog C^2 of every column."""
         if not self.normalised:
             return self.value(z)
-        t = self._odds(z)
-        p = self._sigmoid(t)
+        t = self.rule.odds(self.C, z)
+        p = sigmoid(self.xp, t)
         return self.weights @ (p * t * (1.0 + (1.0 - p) * t))
 
     def slope(self, z: Matrix) -> Matrix:
         """g_i = dV/dz_i; at a kink, that of the flatter side."""
-        ramps = (self._step(z), self._step(-z)) if self.normalised else (self._step(z), z)
-        return self._assemble(z, *ramps)
+        own = self.rule.slope(z)
+        return self._assemble(z, own, self.rule.slope(-z) if self.normalised else z)
 
     def slope_by_log_C(self, z: Matrix) -> Matrix:
         """dg_i/dlog C."""
         g = self.slope(z)
         if not self.normalised:
             return g
-        t = self._odds(z)
-        return g * (1.0 + t * (1.0 - self._sigmoid(t)))
+        t = self.rule.odds(self.C, z)
+        return g * (1.0 + t * (1.0 - sigmoid(self.xp, t)))
 
     def force(self, mean: Matrix, shrink: float, width: Matrix) -> Force:
         """Build delta -> the slope at mean + shrink * delta, averaged over z +- width.
@@ -79,7 +85,7 @@ class Potential:
         Only the jumps of the hinge's slope are averaged; where the slope is continuous it is left
         as it is. A leapfrog step may use any function of each coordinate as its force.
         """
-        if self.loss != "hinge":
+        if not self.kinked:
             return lambda delta: self.slope(mean + shrink * delta)
         clip = self.xp.clip
         slant = shrink / (2.0 * width)
@@ -101,28 +107,4 @@ class Potential:
         scale = -self.C * self.weights[:, None]
         if not self.normalised:
             return scale * own
-        return scale * self._sigmoid(self._odds(z)) * (own + other)
-
-    def _odds(self, z: Matrix) -> Matrix:
-        if self.loss == "logistic":  # ln(1 + e^-z) - ln(1 + e^z)
-            return -self.C * z
-        return self.C * (self._loss(z) - self._loss(-z))
-
-    def _loss(self, z: Matrix) -> Matrix:
-        if self.loss == "logistic":
-            return self._softplus(-z)
-        u = self.xp.clip(1.0 - z, 0.0, None)
-        return u if self.loss == "hinge" else 0.5 * u * u
-
-    def _step(self, z: Matrix) -> Matrix:
-        """-l'(z)."""
-        if self.loss == "logistic":
-            return self._sigmoid(-z)
-        return 1.0 * (z < 1.0) if self.loss == "hinge" else self.xp.clip(1.0 - z, 0.0, None)
-
-    def _softplus(self, t: Matrix) -> Matrix:
-        xp = self.xp
-        return xp.clip(t, 0.0, None) + xp.log1p(xp.exp(-xp.abs(t)))
-
-    def _sigmoid(self, t: Matrix) -> Matrix:
-        return 0.5 + 0.5 * self.xp.tanh(0.5 * t)
+        return scale * sigmoid(self.xp, self.rule.odds(self.C, z)) * (own + other)

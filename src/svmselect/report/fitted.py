@@ -16,7 +16,7 @@ from svmselect.plots.data.source import of_refit
 from svmselect.plots.data.trace import trace_data
 from svmselect.report import provenance, words
 from svmselect.report.optima import other_optima
-from svmselect.report.record import ErrorEstimate, Rate, Report, Rival
+from svmselect.report.record import ErrorRates, Rate, Report, Rival
 
 _FEW = 20  # members of a class, below which folds say little
 _ENOUGH = 100  # rows held apart that make a better calibration curve than the folds
@@ -68,7 +68,7 @@ def of_fit(
     rows a sample is drawn.
     """
     refit = Refit.of(model, X, y)
-    story, k = model._story, len(model.classes_)
+    selection, k = model.selection_, len(model.classes_)
     source = of_refit(Refit.of(model, X, y, most=ROWS) if refit.rows > ROWS else refit)
     landscape = landscape_data(source)
     folds = refit.calibration()
@@ -78,10 +78,10 @@ def of_fit(
     kind = type(model).__name__
     return Report(
         title=title,
-        subtitle=f"{kind} · {story['rows']} rows · {inputs} · {k} classes",
+        subtitle=f"{kind} · {selection.rows} rows · {inputs} · {k} classes",
         facts=words.facts_of_model(model),
         words=words.of_model(model),
-        criterion=story["criterion"],
+        criterion=selection.criterion,
         error=error,
         calibration=folds if tested is None or tested.rows < _ENOUGH else tested,
         inputs=scales.of_estimator(model, names, X),
@@ -92,7 +92,7 @@ def of_fit(
         optima=other_optima(refit, source, landscape),
         rivals=() if grid is None else (_own(model, error, tested), grid),
         warnings=(*_warnings(model), *warnings),
-        notes=tuple(m for m in story["messages"] if words.is_course(m)),
+        notes=tuple(m for m in selection.notes if m.kind == "course"),
         provenance=provenance.of_model(model, X, y, settings or {}),
         repeat=str((settings or {}).get("command", "")) or provenance.code(model),
     )
@@ -105,34 +105,35 @@ def _tested(model: Any, held_out: tuple[Any, Any]) -> CalibrationData:
 
 def _warnings(model: Any) -> list[str]:
     """What the search warned of, and what is known to mislead."""
-    story = model._story
-    found = [m for m in story["messages"] if not (words.is_choice(m) or words.is_course(m))]
-    labels, members = model.classes_.tolist(), np.asarray(story["members"])
+    selection = model.selection_
+    found = [m for m in selection.notes if not (m.kind == "choice" or m.kind == "course")]
+    labels, members = model.classes_.tolist(), np.asarray(selection.members)
     few = [str(labels[i]) for i in np.flatnonzero(members < _FEW)]
     if few:
         listed = ", ".join(few[:5]) + (", ..." if len(few) > 5 else "")
         found.append(f"{listed}: fewer than {_FEW} rows, so other folds may choose otherwise")
-    if weak(model.sigmoid_slope_, story["spread"]):
+    if weak(model.sigmoid_slope_, [one.spread for one in selection.calibration]):
         found.append("the held-out decision values hardly tell the classes apart; other inputs may")
     return found
 
 
-def _error(model: Any, tested: CalibrationData | None) -> ErrorEstimate:
-    story = model._story
-    (error, spread), rows = story["error"], round(sum(story["members"]))
-    # the rows that a standard error of sqrt(e (1 - e) / n) speaks of
-    seen = min(rows, round(error * (1.0 - error) / spread**2)) if spread > 0 else rows
-    if seen < 0.95 * rows:
+def _error(model: Any, tested: CalibrationData | None) -> ErrorRates:
+    selection = model.selection_
+    estimate, rows = selection.error, round(sum(selection.members))
+    seen = round(estimate.n)
+    if seen < rows:
         said = f"{seen} of the {rows} rows, held out"
     else:
-        seen, said = rows, f"the {rows} rows, held out in turn in {story['folds']} folds"
-    if not story["coupled"]:
+        said = f"the {rows} rows, held out in turn in {selection.folds} folds"
+    if estimate.of == "pairs":
         said += ", two classes at a time"
-    members = np.asarray(story["members"])
+    members = np.asarray(selection.members)
     held = None
     if tested is not None:
         held = _rate(tested.error, tested.rows, tested.source)
-    return ErrorEstimate(_rate(error, seen, said), held, 1.0 - float(members.max() / members.sum()))
+    return ErrorRates(
+        _rate(estimate.error, seen, said), held, 1.0 - float(members.max() / members.sum())
+    )
 
 
 def _rate(error: float, rows: int, source: str) -> Rate:
@@ -140,14 +141,14 @@ def _rate(error: float, rows: int, source: str) -> Rate:
     return Rate(error, float(low), float(high), rows, source)
 
 
-def _own(model: Any, error: ErrorEstimate, tested: CalibrationData | None) -> Rival:
+def _own(model: Any, error: ErrorRates, tested: CalibrationData | None) -> Rival:
     """What this library's choice did, for the table beside the grid."""
-    story = model._story
+    selection = model.selection_
     return Rival(
         name=type(model).__name__,
         chosen=words.short(model),
         fold_error=error.folds.error,
         held_out_error=None if tested is None else tested.error,
-        evaluations=int(story["evaluations"]),
-        seconds=float(story["seconds"]),
+        evaluations=selection.evaluations,
+        seconds=selection.seconds,
     )

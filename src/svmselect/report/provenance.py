@@ -20,7 +20,7 @@ def of_model(
     found = {name: str(value) for name, value in settings.items() if name != "command"}
     found["data (SHA-256)"] = data_hash(np.asarray(rows, dtype=np.float64), np.asarray(y))
     given = model.random_state
-    seed = str(model._story.get("seed", "not kept"))
+    seed = str(model.selection_.seed)
     found["random_state"] = repr(given) if given is not None else f"not given; folds from {seed}"
     found["estimator"] = code(model)
     for package in ("svmselect", "scikit-learn", "numpy", "scipy"):

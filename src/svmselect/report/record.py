@@ -34,7 +34,7 @@ class Rate:
 
 
 @dataclass(frozen=True)
-class ErrorEstimate:
+class ErrorRates:
     """The error to expect: from the folds, on rows held apart if there were any, and by guessing.
 
     ``baseline`` is the error of always saying the most frequent class.
@@ -96,7 +96,7 @@ class Report:
         Paragraphs on what was chosen and why.
     criterion : str
         The name of the criterion.
-    error : ErrorEstimate, optional
+    error : ErrorRates, optional
         The error to expect.
     calibration : CalibrationData, optional
         Predicted probabilities against observed frequencies.
@@ -123,7 +123,7 @@ class Report:
     facts: tuple[Fact, ...]
     words: tuple[str, ...]
     criterion: str
-    error: ErrorEstimate | None = None
+    error: ErrorRates | None = None
     calibration: CalibrationData | None = None
     inputs: ScaleData | None = None
     trace: TraceData | None = None

@@ -72,17 +72,17 @@ def why(criterion: str) -> str:
 
 def of_model(model: Any) -> tuple[str, ...]:
     """Paragraphs on a fitted AutoSVC or AutoKLR."""
-    story, k = model._story, len(model.classes_)
-    notes = [f"{m[:1].upper()}{m[1:]}." for m in story["messages"] if is_choice(m)]
-    if story.get("default"):
+    selection, k = model.selection_, len(model.classes_)
+    notes = [f"{m[:1].upper()}{m[1:]}." for m in selection.notes if m.kind == "choice"]
+    if selection.strategy == "auto":
         notes.insert(0, PREFERENCE.strip())
-    paragraphs = [" ".join([_choice(model), why(story["criterion"]), *notes])]
+    paragraphs = [" ".join([_choice(model), why(selection.criterion), *notes])]
     meaning = (
         "C says how much a row on the wrong side may cost: a larger one follows the rows more "
         "closely, a smaller one gives a smoother boundary."
     )
     if model.length_scale_ is not None:
-        unit = "in standard deviations of the input" if story["standardised"] else "in its units"
+        unit = "in standard deviations of the input" if selection.standardised else "in its units"
         meaning += (
             f" A length scale is the distance, {unit}, over which the answer changes: the longer "
             "it is, the less the input matters."
@@ -97,28 +97,6 @@ def of_model(model: Any) -> tuple[str, ...]:
             "their answers are combined into one probability for each class."
         )
     return tuple(paragraphs)
-
-
-_CHOICE = ("one length scale for all inputs", "a length scale for each input")
-_COURSE = (
-    "converged",
-    "hyperparameters chosen on",
-    "then adjusted",
-    "log-likelihood of held-out rows",
-    "probabilities from",
-    "trained on",
-    "without influence",
-)
-
-
-def is_choice(message: str) -> bool:
-    """Whether a message of the search tells of the choice, and warns of nothing."""
-    return message.startswith(_CHOICE)
-
-
-def is_course(message: str) -> bool:
-    """Whether a message tells how the search went, and warns of nothing."""
-    return message.startswith(_COURSE)
 
 
 def _choice(model: Any) -> str:
@@ -155,7 +133,7 @@ def short(model: Any) -> str:
 
 def facts_of_model(model: Any) -> tuple[Fact, ...]:
     """The chosen numbers, large."""
-    story, length = model._story, model.length_scale_
+    selection, length = model.selection_, model.length_scale_
     made = []
     if isinstance(model.kernel_, tuple):
         C = np.asarray(model.C_)
@@ -168,8 +146,8 @@ def facts_of_model(model: Any) -> tuple[Fact, ...]:
         low, high = number(float(length.min()), 2), number(float(length.max()), 2)
         made.append(Fact("Length scales", f"{low} – {high}", "one for each input"))
     total = int(model.n_support_.sum())
-    share = percent(total / story["kept"])
+    share = percent(total / selection.kept)
     made.append(Fact("Support vectors", f"{total}", f"{share} of the rows"))
-    n = story["evaluations"]
-    made.append(Fact("Time", seconds(story["seconds"]), f"{n} evaluations"))
+    n = selection.evaluations
+    made.append(Fact("Time", seconds(selection.seconds), f"{n} evaluations"))
     return tuple(made)

@@ -111,7 +111,7 @@ def of_posterior(
     warm = None
     for point, row in zip(points, z, strict=True):
         answer, warm = single_threaded(posterior, point, False, warm)
-        logs.append(-n * (answer.value - selection.loss) + 0.5 * float(row @ row))
+        logs.append(-n * (answer.value - selection.record.loss) + 0.5 * float(row @ row))
     ratio = np.array(logs)
     if not np.isfinite(ratio).any():
         raise ValueError("the criterion is not finite at any draw; give a smaller `widest`")

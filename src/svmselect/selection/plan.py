@@ -27,9 +27,7 @@ from svmselect.search.trace import Trace, provenance, sorted_records
 from svmselect.selection.hierarchy import Climb, climb
 from svmselect.selection.objective import Objective, Posterior
 from svmselect.selection.result import Selection
-from svmselect.types import Array, IntArray
-
-EDGE = "the result lies"
+from svmselect.types import Array, ErrorEstimate, IntArray, Note, Status
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,9 +178,9 @@ def _chosen(plan: Plan, session: Session, header: Mapping[str, Any], path: Any) 
         )
     best = min(candidates, key=lambda selection: selection.details["rank"])
     cut_short = best.status.name in ("budget", "time", "callback", "interrupted")
-    for message in best.messages:
-        if message.startswith(EDGE) and not cut_short:
-            warnings.warn(message, UserWarning, stacklevel=4)
+    for note in best.notes:
+        if note.kind == "edge" and not cut_short:
+            warnings.warn(str(note), UserWarning, stacklevel=4)
     return replace(best, candidates=candidates) if several else best
 
 
@@ -215,20 +213,36 @@ def conclude(plan: Plan, form: Form, end: _End, trace: Trace, session: Session) 
     assert record is not None
     posterior = plan.posterior(form.kernel, end.prior)
     solution = single_threaded(posterior.objective.train, record.point)
-    messages = [str(session.halted)] if session.halted is not None else []
-    messages += [s for s in dict.fromkeys(str(o.status) for o in end.outcomes) if s not in messages]
+    notes = [] if session.halted is None else [_ended(session.halted)]
+    notes += [n for n in dict.fromkeys(_ended(o.status) for o in end.outcomes) if n not in notes]
     if not solution.status.ok:
-        messages.append(f"the final machine is {solution.status}")
+        notes.append(Note("status", f"the final machine is {solution.status}"))
     if session.halted is None:
-        messages += _on_edge(winner, form.space.names)
+        notes += _on_edge(winner, form.space.names)
+    data, error = plan.data, None
+    seen = record.evaluation.details
+    if "error" in seen:
+        error = ErrorEstimate(seen["error"], posterior.objective.n)
     return Selection(
+        criterion=plan.criterion.name,
+        loss=plan.loss,
+        fit_intercept=plan.fit_intercept,
+        error=error,
+        problem=data,
+        rows=len(data),
+        kept=int(np.count_nonzero(data.weights)),
+        folds=int(seen.get("folds", 0)),
+        folded="folds" in seen,
+        members=tuple(float(data.weights[data.y == sign].sum()) for sign in (-1.0, 1.0)),
+        seed=plan.seed,
+        seconds=trace.seconds,
         C=float(np.exp(record.point[0])),
         kernel=form.kernel.at(record.point[1:]),
         value=record.value,
         trace=trace,
         solution=solution,
         status=session.halted or winner.status,
-        messages=tuple(messages),
+        notes=tuple(notes),
         record=record,
         posterior=posterior,
         outcomes=end.outcomes,
@@ -262,7 +276,12 @@ def _rank(outcome: Outcome, early: bool) -> tuple[float, float]:
     return error, outcome.best.loss
 
 
-def _on_edge(outcome: Outcome, names: tuple[str, ...]) -> list[str]:
+def _ended(status: Status) -> Note:
+    """How a run ended, as a remark."""
+    return Note("course" if status.name == "converged" else status.name, str(status))
+
+
+def _on_edge(outcome: Outcome, names: tuple[str, ...]) -> list[Note]:
     """Sentences about parameters that ended on the edge of the search box.
 
     One of several length scales at its upper edge is no accident: that input does not matter.
@@ -288,9 +307,14 @@ def _on_edge(outcome: Outcome, names: tuple[str, ...]) -> list[str]:
         for word, hit in (("lower", lower), ("upper", upper))
         if hit.any()
     ]
-    said = [f"{EDGE} {'; '.join(parts)}; widen `bounds` or look again"] if parts else []
+    said: list[Note] = []
+    if parts:
+        said.append(
+            Note("edge", f"the result lies {'; '.join(parts)}; widen `bounds` or look again")
+        )
     if idle:
-        said.append(f"without influence, at the upper edge of the search box: {listed(idle)}")
+        text = f"without influence, at the upper edge of the search box: {listed(idle)}"
+        said.append(Note("course", text))
     return said
 
 

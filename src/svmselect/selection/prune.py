@@ -74,7 +74,7 @@ def prune(selection: Selection, allowance: float = 1.0, n_jobs: int | None = Non
         kept = np.sort(order[count:])
         function, point = reduced(posterior, selection.point, kept)
         answer, _ = single_threaded(function, point, False, None)
-        costs[count] = n * (answer.value - selection.loss)
+        costs[count] = n * (answer.value - selection.record.loss)
         return costs[count] <= allowance * count
 
     low, high = 0, 1

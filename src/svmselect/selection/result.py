@@ -9,60 +9,156 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from svmselect.kernels import Kernel
-from svmselect.machine import Solution
+from svmselect.probability.calibration import Sigmoid
 from svmselect.search.run import Outcome
 from svmselect.search.trace import Record, Trace
-from svmselect.selection.objective import Posterior
-from svmselect.types import Array, Status
+from svmselect.types import Array, ErrorEstimate, IntArray, Note, Status
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Selection:
-    """The hyperparameters chosen, the machine trained with them, and how they were found.
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """What was said of rows by machines, or posteriors, that did not see them.
 
-    ``value`` is the criterion's, in its own units; ``status`` says how the search ended and
-    ``messages`` what else a user should know; ``point`` are the search coordinates, logarithms of
-    ``names``. ``outcomes`` has the end of every run, ``candidates`` the selections of all kernels
-    where several were compared, ``tau`` the scale of a hierarchical prior.
+    Attributes
+    ----------
+    rows : ndarray of int
+        The rows, as the problem numbers them; one is named as often as it was held out.
+    decisions : ndarray of shape (len(rows), pairs)
+        Decision values of all pairs of classes.
+    probabilities : ndarray of shape (len(rows), classes)
+        Probabilities of the classes, by the sigmoids that the final machines have.
     """
 
-    C: float
-    kernel: Kernel
+    rows: IntArray
+    decisions: Array
+    probabilities: Array
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Selection:
+    """What was chosen, how, and what is known of it.
+
+    ``select`` returns one, and a fitted classifier has one as ``selection_``. Words, reports, plots
+    and the command line are views of it.
+
+    Attributes
+    ----------
+    C : float or ndarray
+        The penalty of the final machine; of each pair of classes where they chose apart.
+    kernel : Kernel or tuple of Kernel
+        The kernel, or one a pair.
+    value : float
+        The criterion's value there, in its own units.
+    criterion : str
+        What was looked at.
+    trace : Trace
+        Every evaluation.
+    status : Status
+        How the search ended.
+    notes : tuple of Note
+        What else a user should know.
+    loss : str
+        The loss of the machines.
+    fit_intercept : bool
+        Whether they have an unpenalised intercept.
+    error : ErrorEstimate or None
+        The error of held-out rows, where rows were held out.
+    calibration : tuple of Sigmoid
+        The sigmoid of each pair of classes, for a fitted classifier.
+    held_out : HeldOut or None
+        Cross-validated decisions and probabilities; not kept of many rows in many classes.
+    normalised : bool or None
+        Whether the evidence model whose posterior gives the probabilities is normalised; None
+        where the sigmoids give them.
+    problem : object or None
+        The rows it was chosen on: a ``Dataset`` for ``select``, for a classifier its scaled rows,
+        classes, weights and folds. Not kept of many rows, nor in model files.
+    rows, kept : int
+        How many rows came, and how many were left after merging equal ones.
+    folds, rounds : int
+        In how many folds they were held out, and how often they were split anew.
+    folded : bool
+        Whether the criterion looked at the folds.
+    members : tuple of float
+        The weight of each class.
+    standardised : bool
+        Whether the inputs were standardised.
+    strategy : str
+        "auto" where the default strategy decided, else "search".
+    seed : int or None
+        What folds and searches were seeded with.
+    seconds : float
+        How long it took, the final machines included.
+    solution : Solution or None
+        The machine trained on all rows; for ``select``.
+    record : Record or None
+        The evaluation that was chosen; for ``select``.
+    posterior : Posterior or None
+        The function that was minimised; for ``select``.
+    outcomes : tuple of Outcome
+        The end of every run; for ``select``.
+    candidates : tuple of Selection
+        The selections of all kernels, where ``select`` compared several.
+    details : dict
+        What the prior adds: "tau", the scale of a hierarchical one.
+    """
+
+    C: Any
+    kernel: Any
     value: float
+    criterion: str
     trace: Trace
-    solution: Solution
     status: Status
-    messages: tuple[str, ...]
-    record: Record
-    posterior: Posterior
-    outcomes: tuple[Outcome, ...]
+    notes: tuple[Note, ...]
+    loss: str
+    fit_intercept: bool
+    error: ErrorEstimate | None = None
+    calibration: tuple[Sigmoid, ...] = ()
+    held_out: HeldOut | None = None
+    normalised: bool | None = None
+    problem: Any = None
+    rows: int = 0
+    kept: int = 0
+    folds: int = 0
+    rounds: int = 1
+    folded: bool = False
+    members: tuple[float, ...] = ()
+    standardised: bool = False
+    strategy: str = "search"
+    seed: int | None = None
+    seconds: float = 0.0
+    solution: Any = None
+    record: Any = None
+    posterior: Any = None
+    outcomes: tuple[Outcome, ...] = ()
     candidates: tuple[Selection, ...] = ()
     details: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def evaluations(self) -> int:
+        """How many points were looked at."""
+        return len(self.trace)
+
     def __repr__(self) -> str:
         ended = f"{self.status.name!r} after {len(self.trace)} evaluations"
-        return f"<Selection C={self.C:.6g}, {self.kernel!r}, value={self.value:.6g}, {ended}>"
+        C = f"{self.C:.6g}" if isinstance(self.C, float) else repr(self.C)
+        return f"<Selection C={C}, {self.kernel!r}, value={self.value:.6g}, {ended}>"
 
     @property
     def names(self) -> tuple[str, ...]:
         """The search coordinates."""
-        return self.record.names
+        names: tuple[str, ...] = self.record.names
+        return names
 
     @property
     def point(self) -> Array:
         """Where the search ended, in search coordinates."""
-        return self.record.point
-
-    @property
-    def loss(self) -> float:
-        """What was minimised: -(log-likelihood + log prior) / n."""
-        return self.record.loss
+        return np.asarray(self.record.point)
 
     @property
     def classes(self) -> NDArray[Any]:
         """The two labels; decision values above zero mean the second."""
-        return self.posterior.objective.data.classes
+        return np.asarray(self.posterior.objective.data.classes)
 
     def decision_function(self, X: ArrayLike) -> Array:
         """f(x) = sum_j beta_j k(x, x_j) + b, over the support vectors."""

@@ -14,7 +14,8 @@ from svmselect.criteria import Criterion, available
 from svmselect.criteria.base import FREE, PENALISED
 from svmselect.data import Dataset
 from svmselect.kernels import RBF, Constant, Kernel, Polynomial
-from svmselect.machine.losses import LOSSES
+from svmselect.machine import losses
+from svmselect.machine.losses import get_loss
 from svmselect.selection.objective import Objective
 from svmselect.testing.cases import KERNELS, REGIMES, Case, make_case, twinned, weighted
 from svmselect.testing.checks import Check, require, run, strictly
@@ -26,12 +27,8 @@ _GRADIENT_TOLERANCE = 1e-6
 _SAME = 1e-8  # two ways to compute one number
 _UNITS = ("score", "mean", "total", "deviance")
 _OFFSETS = {FREE: True, PENALISED: False}
-# Only the hinge has all regimes; to the others they are C of several sizes.
-_TELLING = {
-    "hinge": tuple(REGIMES),
-    "squared_hinge": ("mixed", "all bounded", "none bounded"),
-    "logistic": ("mixed", "all bounded", "none bounded"),
-}
+# Only where alpha reaches a bound are there all regimes; else they are C of several sizes.
+_SIZES = ("mixed", "all bounded", "none bounded")
 
 
 def criterion_checks(criterion: Criterion, skip: Collection[str] = ()) -> list[Check]:
@@ -84,7 +81,7 @@ def check_criterion(criterion: Criterion, skip: Collection[str] = ()) -> None:
 def _all_checks(criterion: Criterion) -> Iterator[Check]:
     yield "declarations", partial(_check_declarations, criterion)
     yield "options", partial(_check_options, criterion)
-    for loss in LOSSES:
+    for loss in losses.available():
         for offset, intercept in _OFFSETS.items():
             # options may narrow what the class serves
             reason = criterion.refusal(KERNELS["isotropic"], loss, intercept)
@@ -97,14 +94,15 @@ def _all_checks(criterion: Criterion) -> Iterator[Check]:
 
 def _checks_of_a_pair(criterion: Criterion, loss: str, offset: str) -> Iterator[Check]:
     """All that is computed, for one loss and one kind of offset."""
-    intercept = _OFFSETS[offset]
+    intercept, rule = _OFFSETS[offset], get_loss(loss)
     kernel = KERNELS["amplitude" if intercept else "composed"]
     pair = _pair(loss, offset)
 
     def at(regime: str, kernel: Kernel = kernel) -> Case:
         return make_case(regime, loss, intercept, kernel)
 
-    regimes = [r for r in _TELLING[loss] if criterion.counts_weights or at(r).weights is None]
+    telling = tuple(REGIMES) if rule.reaches_bound else _SIZES
+    regimes = [r for r in telling if criterion.counts_weights or at(r).weights is None]
     for regime in regimes:
         label = f"value: {pair}, {regime}"
         yield label, partial(_check_value, criterion, at(regime), regime == "mixed")
@@ -118,13 +116,13 @@ def _checks_of_a_pair(criterion: Criterion, loss: str, offset: str) -> Iterator[
         if criterion.counts_weights:
             heavy = weighted(at("mixed"))
             yield f"gradient: {pair}, weighted", partial(_check_gradient, criterion, heavy)
-        for regime in ("mixed", "none free") if loss != "logistic" else ():
+        for regime in ("mixed", "none free") if not rule.smooth else ():
             label = f"continuity: {pair}, {regime}"
             yield label, partial(_check_continuity, criterion, at(regime))
     else:
         yield f"no gradient: {pair}", partial(_check_no_gradient, criterion, at("mixed"))
     places = {regime: at(regime) for regime in ("mixed", "none free")}
-    if loss == "hinge":
+    if not rule.curved:
         places["twins"] = twinned(at("mixed"))
     for place, here in places.items():
         for name, there in _transformed(here).items():
@@ -161,8 +159,9 @@ def _check_declarations(criterion: Criterion) -> None:
     require(len(criterion.serves) > 0, f"{cls.__name__}.serves is empty")
     for loss, offset in criterion.serves:
         require(
-            loss in LOSSES and offset in _OFFSETS,
-            f"{cls.__name__}.serves has {(loss, offset)!r}; losses are {', '.join(LOSSES)}, "
+            loss in losses.available() and offset in _OFFSETS,
+            f"{cls.__name__}.serves has {(loss, offset)!r}; losses are "
+            f"{', '.join(losses.available())}, "
             f"offsets {', '.join(_OFFSETS)}",
         )
     try:
@@ -349,7 +348,7 @@ def _check_scaling(criterion: Criterion, p: Case) -> None:
 def _check_weights(criterion: Criterion, p: Case) -> None:
     """Weight k is k copies of the row and weight 0 its absence; or weights are refused."""
     if criterion.counts_weights:
-        if criterion.splits_alpha and p.loss == "hinge" and p.weights is not None:
+        if criterion.splits_alpha and not get_loss(p.loss).curved and p.weights is not None:
             p = replace(p, weights=np.minimum(p.weights, 1.0))  # absence alone
         here, there = p.score(criterion), p.copied().score(criterion)
         _close(here, there, _SAME, "weight k is not k copies of the row")

@@ -43,7 +43,7 @@ def test_separate_scales_where_few_inputs_matter(seed: int) -> None:
     scales = np.asarray(free.kernel.length_scale)
     assert scales[:2].max() < 0.6 * scales[2:].min()
     assert error(free, X, y, X_new, y_new) < 0.7 * error(tied, X, y, X_new, y_new)
-    assert any("length scale for each input" in m for m in free.messages)
+    assert any("length scale for each input" in m for m in free.notes)
 
 
 def test_few_inputs_that_matter_are_found_from_a_narrow_kernel() -> None:
@@ -108,7 +108,7 @@ def test_stops_when_told_and_keeps_the_best() -> None:
 
     choice = choose(X, [pair(y)], session=Session(Serial(), callback=stop))
     assert len(choice.records) == 10
-    assert any("stopped early" in m for m in choice.messages)
+    assert any("stopped early" in m for m in choice.notes)
     assert choice.value >= max(r.value for r in choice.records) - 0.05
     hurried = choose(X, [pair(y)], session=Session(Serial(), max_time=0.0))
     assert len(hurried.records) <= 3

@@ -54,9 +54,9 @@ def test_exact_machine_and_the_sigmoid_of_its_held_out_part() -> None:
     assert choice.sigmoids[0] == pytest.approx((fit.slope, fit.offset), rel=1e-5)
     assert choice.value == pytest.approx(fit.value, rel=1e-6)
     wrong = y[held] * -(fit.slope * f + fit.offset) <= 0
-    assert choice.error == pytest.approx(weights[held] @ wrong / weights[held].sum())
-    assert choice.messages[0] == "hyperparameters chosen on 2 subsets of 150 of 400 rows"
-    assert "trained on all rows exactly" in choice.messages
+    assert choice.error.error == pytest.approx(weights[held] @ wrong / weights[held].sum())
+    assert choice.notes[0] == "hyperparameters chosen on 2 subsets of 150 of 400 rows"
+    assert "trained on all rows exactly" in choice.notes
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
@@ -87,7 +87,7 @@ def test_landmarks_predict_as_well_as_all_rows() -> None:
     noise = np.mean(y_new * new[:, 0] * new[:, 1] <= 0)
     assert errors[0] < noise + 0.02
     assert len(mapped.machines[0].rows) == 120
-    assert any("120 landmarks (Nystrom)" in message for message in mapped.choice.messages)
+    assert any("120 landmarks (Nystrom)" in message for message in mapped.choice.notes)
     again = choose_large(X, [pair(y)], exact=100, landmarks=120, **options)
     assert again.choice.C == mapped.choice.C
     assert np.array_equal(again.machines[0].coefficients, mapped.machines[0].coefficients)
@@ -100,7 +100,7 @@ def test_climbs_to_what_more_rows_want() -> None:
     climb = [r.value for r in found.choice.records if r.run == "all rows"]
     assert found.choice.value > climb[0] + 1.0 / 300
     assert found.choice.value >= max(climb) - 1.0 / 300
-    assert any("adjusted for machines on more rows" in m for m in found.choice.messages)
+    assert any("adjusted for machines on more rows" in m for m in found.choice.notes)
 
 
 def test_three_classes() -> None:
@@ -121,7 +121,7 @@ def test_three_classes() -> None:
         slope, offset = found.choice.sigmoids[p]
         f = decisions(found, X, X[one.rows], p)
         assert np.mean(one.y * -(slope * f + offset) <= 0) < 0.2
-    assert any("for 1 of 3 pairs" in message for message in found.choice.messages)
+    assert any("for 1 of 3 pairs" in message for message in found.choice.notes)
 
 
 def test_stops_when_told_and_trains_all_the_same() -> None:
@@ -135,7 +135,7 @@ def test_stops_when_told_and_trains_all_the_same() -> None:
     told = choose_large(X, [pair(y)], limit=100, session=Session(Serial(), callback=stop))
     hurried = choose_large(X, [pair(y)], limit=100, session=Session(Serial(), max_time=0.0))
     for found in (told, hurried):
-        assert any("stopped early" in message for message in found.choice.messages)
+        assert any("stopped early" in message for message in found.choice.notes)
         assert found.machines[0].status.ok
         assert np.isfinite(found.choice.value)
     assert len(told.choice.records) <= 8

@@ -19,7 +19,7 @@ from svmselect.estimators.strategies.subsets import (
 from svmselect.kernels import RBF
 from svmselect.parallel import Serial
 from svmselect.search.run import Progress, Session
-from svmselect.types import Array
+from svmselect.types import Array, ErrorEstimate, Note
 
 
 def pairs_of(codes: Array, k: int = 5) -> list[Pair]:
@@ -40,7 +40,8 @@ def pairs_of(codes: Array, k: int = 5) -> list[Pair]:
 def choice(
     C: float, scale: float | tuple[float, ...], tau: float, *messages: str, value: float = 0.0
 ) -> Choice:
-    return Choice(C, RBF(scale), (), value, 0.0, 0.0, (), tau, (), messages, 0.0)
+    notes = tuple(Note("choice" if m in ("apart", "together") else "edge", m) for m in messages)
+    return Choice(C, RBF(scale), (), value, ErrorEstimate(0.0, 1.0), (), tau, (), notes, 0.0)
 
 
 def test_subset_is_stratified_by_class_and_fold() -> None:
@@ -83,12 +84,16 @@ def test_majority_and_averages() -> None:
     assert np.exp(most.log_C) == pytest.approx(4.0)  # of machines on half of the rows
     assert most.kernel.length_scale == pytest.approx([1.0, 2.0])
     assert most.tau == 0.75
-    assert most.messages == ("separate length scales: 2 of 3 subsets chose so",)
+    assert most.notes == ("separate length scales: 2 of 3 subsets chose so",)
     even = combine([one, tied], [1.0, 1.0], [0.1, 0.1])
     assert even.tau == 0.0
     assert even.kernel.length_scale == pytest.approx(7.0)
-    alike = combine([one, replace(one, messages=("apart", "edge"))], [1.0, 1.0], [0.1, 0.1])
-    assert alike.messages == ("apart", "edge")
+    alike = combine(
+        [one, replace(one, notes=(Note("choice", "apart"), Note("edge", "edge")))],
+        [1.0, 1.0],
+        [0.1, 0.1],
+    )
+    assert alike.notes == ("apart", "edge")
 
 
 def test_what_missed_the_optimum_has_no_say() -> None:
@@ -97,7 +102,7 @@ def test_what_missed_the_optimum_has_no_say() -> None:
     found = combine([lost, good, lost, near], [1.0] * 4, [0.01] * 4)
     assert np.exp(found.log_C) == pytest.approx(4.0)
     assert found.tau == 0.5
-    assert found.messages == ("2 of 4 subsets missed the optimum",)
+    assert found.notes == ("2 of 4 subsets missed the optimum",)
     unsure = combine([lost, good, lost, near], [1.0] * 4, [0.1] * 4)
     assert unsure.tau == 0.0
 

@@ -42,7 +42,7 @@ from svmselect.selection.hierarchy import isotropic, per_input
 from svmselect.selection.look import Look
 from svmselect.selection.objective import Posterior
 from svmselect.selection.optimism import tempered
-from svmselect.types import Array, Evaluation, Status
+from svmselect.types import Array, ErrorEstimate, Evaluation, Note, Status
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,7 @@ class Constants:
 
 
 CONSTANTS = Constants()
+EARLY = Note("early", "the search was stopped early; this is the best it had found")
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,12 +110,11 @@ class Choice:
     kernel: Kernel
     sigmoids: tuple[tuple[float, float], ...]
     value: float
-    error: float
-    standard_error: float
+    error: ErrorEstimate
     held_out: tuple[Array, ...]
     tau: float
     records: tuple[Record, ...]
-    messages: tuple[str, ...]
+    notes: tuple[Note, ...]
     seconds: float
     marginal: float = np.nan
 
@@ -258,21 +258,22 @@ class _Plan:
     def carried_out(self, begin: tuple[float, Kernel] | None) -> Choice:
         """Coarse, fine, separate scales; then the sigmoids."""
         best = self.isotropic(begin)
-        messages = []
+        notes: list[Note] = []
         d = self.task.data.X.shape[1]
         wanted = self.ard in ("auto", "yes", True)
         insist = self.ard in ("yes", True)
         parted = per_input(self.task.kernel, d)
         if wanted and d > 1 and vectors(("log C", *parted.names)) and self.going:
             if d > self.constants.most_inputs and not insist:
-                messages.append(
+                said = (
                     f"one length scale for all inputs: separate ones are tried up to "
                     f"{self.constants.most_inputs} inputs, or with ard='yes'"
                 )
+                notes.append(Note("choice", said))
             else:
                 best, message = self.part_scales(best, parted, insist)
-                messages.append(message)
-        return self.concluded(best, messages)
+                notes.append(Note("choice", message))
+        return self.concluded(best, notes)
 
     # -- the isotropic kernel
 
@@ -529,7 +530,7 @@ class _Plan:
 
     # -- the end
 
-    def concluded(self, best: Place, messages: list[str]) -> Choice:
+    def concluded(self, best: Place, notes: list[Note]) -> Choice:
         """Fit the sigmoids to what the folds' machines say at this place, and count errors."""
         kernel = best.posterior.objective.kernel
         full = self.posterior(kernel).objective
@@ -547,21 +548,22 @@ class _Plan:
             sigmoids = tempered(unfolded, precision, self.task.overlap)
         else:
             sigmoids = tuple((one.fit.slope, one.fit.offset) for one in unfolded)
-        messages += self.edges(best.answer.point)
+        notes += self.edges(best.answer.point)
         if not self.going:
-            messages.append("the search was stopped early; this is the best it had found")
+            notes.append(EARLY)
         mass = np.array([one.held.weights.sum() for one in unfolded])
         value = float(mass @ [one.fit.value for one in unfolded]) / float(mass.sum())
         marginal = best.marginal if best.tau > 0.0 else best.height
         count = len(isotropic(kernel).theta) + 1 + (best.tau > 0.0)
         return _choice(
             self.task, unfolded, sigmoids, C * self.task.share, made, value, best.tau,
-            marginal + count, messages,
+            marginal + count, notes,
         )  # fmt: skip
 
-    def edges(self, point: Array) -> list[str]:
+    def edges(self, point: Array) -> list[Note]:
         """Say what ended on the edge of the range that was searched."""
-        c, told = self.constants, []
+        c = self.constants
+        told: list[Note] = []
         scaled = np.array(["length_scale" in name for name in self.names_at(point)])
         C_low, C_high = np.log(c.C_range)
         ranges = [("C", float(point[0]), (float(C_low), float(C_high)))]
@@ -572,7 +574,7 @@ class _Plan:
         for name, value, (low, high) in ranges:
             if value <= low + 1e-9 or value >= high - 1e-9:
                 side = "lower" if value <= low + 1e-9 else "upper"
-                told.append(f"{name} is at the {side} edge of the range searched")
+                told.append(Note("edge", f"{name} is at the {side} edge of the range searched"))
         return told
 
     def names_at(self, point: Array) -> tuple[str, ...]:
@@ -592,7 +594,7 @@ def _choice(
     value: float,
     tau: float,
     marginal: float,
-    messages: list[str],
+    notes: list[Note],
 ) -> Choice:
     """Gather the final record; the error is of p > 1/2, its spread that of a mean over rows."""
     held_out = task.held_out(unfolded)
@@ -603,10 +605,15 @@ def _choice(
         weight.append(pair.weights[seen])
     w = np.concatenate(weight)
     error = float(w @ np.concatenate(wrong)) / float(w.sum())
-    spread = float(np.sqrt(max(error * (1.0 - error), 0.0) / (task.overlap * w.sum())))
+    estimate = ErrorEstimate(error, task.overlap * float(w.sum()), _of(task.pairs))
     return Choice(
-        C, kernel, sigmoids, value, error, spread, held_out, tau, (), tuple(messages), 0.0, marginal
+        C, kernel, sigmoids, value, estimate, held_out, tau, (), tuple(notes), 0.0, marginal
     )
+
+
+def _of(pairs: Sequence[Pair]) -> str:
+    """What an error counted pair by pair is of."""
+    return "classes" if len(pairs) == 1 else "pairs"
 
 
 def median_distance(X: Array, random_state: int | np.random.Generator | None) -> float:

@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 
 from svmselect.data import Pair, stratified_folds
-from svmselect.estimators.strategies.default import Choice
+from svmselect.estimators.strategies.default import EARLY, Choice
 from svmselect.estimators.strategies.subsets import Consensus, choose_on_subsets
 from svmselect.estimators.strategies.trainers import Expansion, Trainer
 from svmselect.kernels import RBF, Kernel
@@ -30,7 +30,7 @@ from svmselect.parallel import Serial
 from svmselect.probability import sigmoid_likelihood
 from svmselect.search.run import Session
 from svmselect.search.trace import Record
-from svmselect.types import Array, Evaluation, IntArray
+from svmselect.types import Array, ErrorEstimate, Evaluation, IntArray, Note
 
 EXACT = 10_000
 """The most rows of a pair whose machine is trained on its Gram matrix: 0.8 GB."""
@@ -185,8 +185,8 @@ def choose_large(
     machines = tuple(
         trainer.train(i, kernel, C, pair.weights, best.machines[i]) for i, pair in enumerate(pairs)
     )
-    messages = _messages(X, pairs, mapped, consensus, best, judge, machines, limit)
-    choice = _choice(judge, best, C, kernel, consensus, messages)
+    notes = _notes(X, pairs, mapped, consensus, best, judge, machines, limit)
+    choice = _choice(judge, best, C, kernel, consensus, notes)
     choice = replace(
         choice, records=tuple(session.records[first:]), seconds=time.perf_counter() - began
     )
@@ -226,7 +226,7 @@ def _climb(judge: _Judge, best: _Trial, trials: int) -> _Trial:
     return best
 
 
-def _messages(
+def _notes(
     X: Array,
     pairs: Sequence[Pair],
     mapped: Sequence[IntArray | None],
@@ -235,31 +235,35 @@ def _messages(
     judge: _Judge,
     machines: Sequence[Expansion],
     limit: int,
-) -> tuple[str, ...]:
+) -> tuple[Note, ...]:
     """Say on how many rows what was done, and how."""
     count = len(consensus.choices)
     on = f"{count} subsets" if count > 1 else "a subset"
-    told = [f"hyperparameters chosen on {on} of {limit} of {len(X)} rows", *consensus.messages]
+    start = f"hyperparameters chosen on {on} of {limit} of {len(X)} rows"
+    told = [Note("course", start), *consensus.notes]
     by_C, by_scale = np.exp(best.point - [consensus.log_C, 0.0])
     if best.point[0] != consensus.log_C or best.point[1] != 0.0:
-        told.append(
+        said = (
             f"then adjusted for machines on more rows: C times {by_C:.3g}, "
             f"length scales times {by_scale:.3g}"
         )
+        told.append(Note("course", said))
     used = sum(len(h) for h in judge.held)
-    told.append(f"probabilities from {used} held-out rows" + (" of all pairs" * (len(pairs) > 1)))
+    said = f"probabilities from {used} held-out rows" + (" of all pairs" * (len(pairs) > 1))
+    told.append(Note("course", said))
     through = [len(rows) for rows in mapped if rows is not None]
     if through:
         which = "" if len(through) == len(pairs) else f" for {len(through)} of {len(pairs)} pairs"
-        told.append(
+        said = (
             f"trained on all rows through {max(through)} landmarks (Nystrom){which}, which are "
             "the support vectors"
         )
     else:
-        told.append("trained on all rows exactly")
-    told += [str(machine.status) for machine in machines if not machine.status.ok]
+        said = "trained on all rows exactly"
+    told.append(Note("course", said))
+    told += [Note("status", str(machine.status)) for machine in machines if not machine.status.ok]
     if not judge.keep_going():
-        told.append("the search was stopped early; this is the best it had found")
+        told.append(EARLY)
     return tuple(dict.fromkeys(told))
 
 
@@ -269,7 +273,7 @@ def _choice(
     C: float,
     kernel: Kernel,
     consensus: Consensus,
-    messages: tuple[str, ...],
+    notes: tuple[Note, ...],
 ) -> Choice:
     """The record of the default strategy; its error is that of the held-out rows."""
     held_out, wrong, weights = [], [], []
@@ -287,11 +291,10 @@ def _choice(
         kernel=kernel,
         sigmoids=best.sigmoids,
         value=-best.loss / judge.total,
-        error=error,
-        standard_error=float(np.sqrt(max(error * (1.0 - error), 0.0) / judge.total)),
+        error=ErrorEstimate(error, judge.total, "classes" if len(judge.pairs) == 1 else "pairs"),
         held_out=tuple(held_out),
         tau=consensus.tau,
         records=(),
-        messages=messages,
+        notes=notes,
         seconds=0.0,
     )

@@ -21,7 +21,7 @@ from svmselect.estimators.strategies.default import Choice, choose
 from svmselect.kernels import Kernel
 from svmselect.search.run import Session
 from svmselect.selection.hierarchy import isotropic
-from svmselect.types import Array, IntArray
+from svmselect.types import Array, IntArray, Note
 
 _FEWEST = 40  # rows of a class that a subset keeps, if there are so many
 _FAR = 4.0  # standard errors behind the best subset, beyond which a choice missed the optimum
@@ -35,7 +35,7 @@ class Consensus:
     kernel: Kernel
     tau: float
     choices: tuple[Choice, ...]
-    messages: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 def choose_on_subsets(
@@ -119,22 +119,24 @@ def combine(
     side = [(choices[i], shares[i]) for i in near if (choices[i].tau > 0.0) == many]
     log_C = float(np.mean([np.log(choice.C / share) for choice, share in side]))
     theta = np.mean([choice.kernel.theta for choice, _ in side], axis=0)
-    messages = [side[0][0].messages[0]] if side[0][0].messages else []
+    notes = [note for note in side[0][0].notes if note.kind == "choice"]
     if len(near) < len(choices):
-        messages.append(f"{len(choices) - len(near)} of {len(choices)} subsets missed the optimum")
+        missed = f"{len(choices) - len(near)} of {len(choices)} subsets missed the optimum"
+        notes.append(Note("course", missed))
     if len(side) < len(near):
-        messages[:1] = [
+        said = (
             f"{'separate length scales' if many else 'one length scale for all inputs'}: "
             f"{len(side)} of {len(near)} subsets chose so"
-        ]
+        )
+        notes[:1] = [Note("choice", said)]
     for choice, _ in side:
-        messages += choice.messages[1:]
+        notes += [note for note in choice.notes if note.kind != "choice"]
     return Consensus(
         log_C,
         side[0][0].kernel.at(theta),
         float(np.mean([choice.tau for choice, _ in side])),
         tuple(choices),
-        tuple(dict.fromkeys(messages)),
+        tuple(dict.fromkeys(notes)),
     )
 
 

@@ -28,10 +28,14 @@ def influence(model: Any, X: Any, random_state: int = 0) -> Array:
     rng = np.random.default_rng(random_state)
     kept = np.sort(rng.permutation(n)[:rows])
     table = np.asarray(dense[kept], dtype=np.float64)
-    machines, scaling = model._judges(), model._scaling
+    names = vars(model).get("feature_names_in_")
 
     def ask(values: Array) -> Array:
-        return np.asarray(machines.probabilities(machines.decisions(scaling(values))))
+        if names is None:
+            return np.asarray(model.predict_proba(values))
+        from pandas import DataFrame
+
+        return np.asarray(model.predict_proba(DataFrame(values, columns=names)))
 
     before = ask(table)
     moved = np.empty(d)

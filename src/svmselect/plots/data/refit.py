@@ -12,14 +12,15 @@ import numpy as np
 from svmselect.criteria import Criterion, available
 from svmselect.data import Pair, stratified_folds
 from svmselect.estimators.averaging import hold_out_posteriors, logistic
-from svmselect.estimators.by_criterion import Wish, judged
-from svmselect.estimators.chosen import HeldOut, Setting, hold_out
-from svmselect.estimators.machines import Sigmoid, train_pair
+from svmselect.estimators.by_criterion import Wish
+from svmselect.estimators.chosen import OutOfFold, Setting, hold_out
+from svmselect.estimators.machines import train_pair
 from svmselect.estimators.options import is_default, standardises
 from svmselect.estimators.posteriors import Model
 from svmselect.estimators.problem import Problem
 from svmselect.parallel import single_threaded
 from svmselect.plots.data.calibration import CalibrationData, calibration_data
+from svmselect.probability.calibration import Sigmoid
 from svmselect.types import Array
 
 MANY = 2000
@@ -58,10 +59,10 @@ class Refit:
             raise ValueError(f"X has {len(rows)} rows and y {len(labels)} labels; give as many")
         w = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         members = None if groups is None else np.asarray(groups)
-        seed, cv = int(model._story.get("seed", 0)), model.cv
+        seed, cv = int(model.selection_.seed or 0), model.cv
         total = len(labels)
         if not isinstance(cv, Integral | list | tuple) and getattr(cv, "split", None) is None:
-            cv = None if cv is None else int(model._story["folds"])  # an iterator, used up by fit
+            cv = None if cv is None else int(model.selection_.folds)  # an iterator, used up by fit
         if total > most:
             codes = np.unique(labels, return_inverse=True)[1].ravel()
             kept = np.sort(stratified_folds(codes, -(-total // most), seed)[0])
@@ -69,7 +70,7 @@ class Refit:
             w = None if w is None else w[kept]
             members = None if members is None else members[kept]
             # splits of all rows mean nothing here
-            cv = cv if isinstance(cv, Integral) else int(model._story["folds"])
+            cv = cv if isinstance(cv, Integral) else int(model.selection_.folds)
         problem = Problem.of(
             rows, labels, w, members, cv, model.class_weight, standardises(model), seed
         )
@@ -98,12 +99,8 @@ class Refit:
 
     @property
     def fit_intercept(self) -> bool:
-        """Whether the machines have an intercept: unless the criterion forbids one."""
-        if self.default:
-            return True
-        _, judge = judged(self.problem, self.pairs[:1], self.wish, 0)
-        kernel = self.model.kernel_[0] if self.separate else self.model.kernel_
-        return judge.refusal(kernel, self.model._loss(), True) is None
+        """Whether the machines have an intercept."""
+        return bool(self.model.selection_.fit_intercept)
 
     @property
     def wish(self) -> Wish:
@@ -111,15 +108,16 @@ class Refit:
         m = self.model
         return Wish(m.kernel, m.criterion, m.search, m.prior, m.ard)
 
-    def held_out(self) -> HeldOut:
+    def held_out(self) -> OutOfFold:
         """Decision values by machines, or posteriors, that did not see the row."""
         arguments = (self.problem, self.pairs, self.setting())
-        posterior, loss = self.model._posterior, self.model._loss()
-        found: HeldOut
-        if posterior is None:
+        selection = self.model.selection_
+        loss, normalised = selection.loss, selection.normalised
+        found: OutOfFold
+        if normalised is None:
             found = single_threaded(hold_out, *arguments, loss)
         else:
-            model = Model(loss, posterior["normalised"])
+            model = Model(loss, normalised)
             found = single_threaded(hold_out_posteriors, *arguments, model)
         return found
 
@@ -130,7 +128,7 @@ class Refit:
         to that.
         """
         held, problem = self.held_out(), self.problem
-        if self.model._posterior is not None:
+        if self.model.selection_.normalised is not None:
             sigmoids: Sequence[Sigmoid] = logistic(held)
         else:
             sigmoids = held.sigmoids(problem) if self.sampled else self.sigmoids()
@@ -147,7 +145,14 @@ class Refit:
         made = []
         for p, pair in enumerate(self.pairs):
             C, kernel = setting.of(p)
-            arguments = (self.problem.X, pair, kernel, C, model._loss(), setting.fit_intercept)
+            arguments = (
+                self.problem.X,
+                pair,
+                kernel,
+                C,
+                model.selection_.loss,
+                setting.fit_intercept,
+            )
             machine = single_threaded(train_pair, *arguments)
             shift = float(own[p]) - machine.intercept
             made.append(Sigmoid(float(model.sigmoid_slope_[p]), shift, 1.0))

@@ -105,7 +105,7 @@ def of_refit(refit: Refit, pair: int = 0) -> Source:
     greater, name = True, "likelihood"
     if refit.default:
         shift += float(np.log(share))
-        objective = Task.of(problem.X, pairs, kernel, model._loss(), 1).objective(kernel)
+        objective = Task.of(problem.X, pairs, kernel, model.selection_.loss, 1).objective(kernel)
         evaluate = _objective(objective, shift)
         unit = 1.0 / objective.n
         data = Dataset.of(problem.X, problem.codes > 0, problem.weights)
@@ -117,10 +117,10 @@ def of_refit(refit: Refit, pair: int = 0) -> Source:
     else:
         # of several kernels only the way of the chosen one
         records = tuple(r for r in records if r.names[1:] == kernel.names)
-        seed = int(model._story.get("seed", 0))
+        seed = model.selection_.seed or 0
         data, judge = judged(problem, pairs, refit.wish, seed)
         greater, name = judge.greater_is_better, judge.name
-        objective = Objective(data, kernel, judge, model._loss(), refit.fit_intercept)
+        objective = Objective(data, kernel, judge, model.selection_.loss, refit.fit_intercept)
         evaluate = _objective(objective, shift)
         unit = 1.0 / abs(objective.log_likelihood(1.0))
         auto = isinstance(model.prior, str) and model.prior == "auto"
@@ -137,7 +137,7 @@ def of_refit(refit: Refit, pair: int = 0) -> Source:
         records=records,
         shift=shift,
         data=data,
-        loss=model._loss(),
+        loss=model.selection_.loss,
         fit_intercept=refit.fit_intercept,
         unit=unit,
         notes=tuple(notes),

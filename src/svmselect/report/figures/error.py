@@ -5,12 +5,12 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from svmselect.report.frame import Axis, Frame
-from svmselect.report.record import ErrorEstimate, Rate
+from svmselect.report.record import ErrorRates, Rate
 from svmselect.report.svg import dot, element, group, text
 from svmselect.report.words import percent
 
 
-def error_figure(error: ErrorEstimate) -> Markup:
+def error_figure(error: ErrorRates) -> Markup:
     """Rates with their 95 % intervals, and the error of always saying the commonest class."""
     rates = [("folds", error.folds)]
     if error.held_out is not None:
