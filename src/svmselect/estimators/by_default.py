@@ -74,8 +74,10 @@ def by_default(
     else:
         labels = problem.classes.tolist()
         names = [f"{one} or {other}: " for one, other in combinations(labels, 2)]
-        chosen = _gathered(pairs, _each(problem, pairs, options, limits), names)
-    if chosen.error.of == "classes" or len(problem) > MANY:
+        found = _each(problem, pairs, options, limits)
+        chosen = _gathered(pairs, found, names)
+    hurried = any(one.choice.hurried for one in found)
+    if chosen.error.of == "classes" or len(problem) > MANY or hurried:
         return chosen
     # at the price of one evaluation: the error of all classes together
     held = hold_out(problem, pairs, chosen.setting, loss)

@@ -154,8 +154,9 @@ class Session:
             self.halted = other.halted
 
     def check_time(self) -> None:
-        """Halt if the time is up."""
-        if self.halted is None and self.time_left == 0.0:
+        """Halt if the time is up, or most of the next evaluation would come after it."""
+        left, last = self.time_left, self.records[-1].evaluation.seconds if self.records else 0.0
+        if self.halted is None and left is not None and (left == 0.0 or left < 0.5 * last):
             self.halted = Status("time", f"{self.max_time:g} s are over: the best so far")
 
 

@@ -86,6 +86,8 @@ class Constants:
     """A look ahead ends where it lacks more than so many times its last gain."""
     narrow: float = 0.4
     """Of the median distance: from where few inputs that matter would show."""
+    grace: float = 0.5
+    """Seconds that judging the choice on all folds may take when the time is over."""
     most_inputs: int = 1000
     """Inputs up to which separate length scales are thought of: their Hessian is as large as its
     square. ``ard="yes"`` insists."""
@@ -103,7 +105,7 @@ class Choice:
     log-likelihood, ``error`` the held-out error of p > 1/2, ``held_out`` the decision values behind
     both (NaN where a row is in no fold), ``tau`` the spread given to the log length scales (0: one
     length scale for all inputs), ``marginal`` the negative log marginal likelihood that kernels are
-    compared by.
+    compared by; ``hurried`` if there was no time to judge it on all folds.
     """
 
     C: float
@@ -117,6 +119,7 @@ class Choice:
     notes: tuple[Note, ...]
     seconds: float
     marginal: float = np.nan
+    hurried: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,9 +288,9 @@ class _Plan:
             # one round first: a step on all of them costs several times more
             once = self.posterior(self.task.kernel, self.task.first_round) if rounds else whole
             cells = self.coarse()
-            seen = self.look("cells", once, cells)
+            seen = self.look("cells", once, [cell.answer.point for cell in cells])
             if seen is None:
-                return self.unseen(whole, cells)
+                return replace(cells[0], posterior=whole)
             place = self.descended("once" if rounds else "all", once, seen, c.rough_gain)
             if rounds:
                 again = self.look("all/start", whole, [place.answer.point], place.outcome)
@@ -301,16 +304,16 @@ class _Plan:
             point = self.space(self.task.kernel).clip(point)
             looked = self.look("start", whole, [point])
             if looked is None:
-                return self.unseen(whole, [point])
+                return Place(whole, Evaluation(point, np.inf), None)
             place = looked
         return self.descended("fine", whole, place, c.gain)
 
-    def coarse(self) -> list[Array]:
+    def coarse(self) -> list[Place]:
         """Walk the path of each width; the best cell, and the best of another if it is close."""
         c = self.constants
         rough = self.posterior(self.task.kernel, c.coarse_folds)
         close = c.close / rough.objective.n
-        tops: list[Record] = []
+        tops: list[Place] = []
         scaled = self.lengths(self.task.kernel)
         for side in (c.narrower, c.wider) if scaled.any() else ((1.0,),):
             last, fallen = np.inf, 0
@@ -322,16 +325,16 @@ class _Plan:
                 end = self.search(label, rough, Path(tuple(points), c.falls), origin)
                 if end.best is None:
                     break
-                tops.append(end.best)
+                tops.append(Place(rough, end.best.evaluation, end))
                 fallen = fallen + 1 if end.best.loss > last else 0
                 last = end.best.loss
                 if fallen == c.falls:
                     break
-        tops.sort(key=lambda record: record.loss)
-        rivals = [r for r in tops[1:] if r.loss < tops[0].loss + close]
         if not tops:
-            return [self.centre(self.task.kernel)]
-        return [record.point for record in [tops[0], *rivals[:1]]]
+            return [Place(rough, Evaluation(self.centre(self.task.kernel), np.inf), None)]
+        tops.sort(key=lambda top: top.answer.value)
+        rivals = [top for top in tops[1:] if top.answer.value < tops[0].answer.value + close]
+        return [tops[0], *rivals[:1]]
 
     # -- a length scale for each input
 
@@ -523,11 +526,6 @@ class _Plan:
         back = posterior.under(place.posterior.prior, end.best.evaluation)
         return Place(place.posterior, back, end)
 
-    def unseen(self, posterior: Posterior, cells: Sequence[Array]) -> Place:
-        """The best of the coarse path, where there was no time for more."""
-        point = cells[0]
-        return Place(posterior, Evaluation(point, np.inf), None)
-
     # -- the end
 
     def concluded(self, best: Place, notes: list[Note]) -> Choice:
@@ -536,12 +534,12 @@ class _Plan:
         full = self.posterior(kernel).objective
         made = full.kernel.at(best.answer.point[1:])
         C = float(np.exp(best.answer.point[0]))
-        # the machines of that evaluation, if it looked at all folds
         standing = None if best.outcome is None else best.outcome.standing
-        known = {} if standing is None else standing.machines()
-        whole = best.posterior.objective.n == full.n
-        context = full.context(made, C, start=known, trained=known if whole else None)
-        unfolded = self.task.unfold(context, jacobian=best.tau > 0.0)
+        # the machines of that evaluation, which may have looked at fewer folds
+        trained = None if standing is None else standing.machines()
+        folds = self.affordable(best.answer)
+        context = full.context(made, C, trained=trained)
+        unfolded = self.task.unfold(context, best.tau > 0.0, folds)
         if best.tau > 0.0:
             tight = self.under(best.posterior, Shrinkage(best.tau)).prior
             precision = -tight.hessian(best.answer.point, full.names)
@@ -557,8 +555,18 @@ class _Plan:
         count = len(isotropic(kernel).theta) + 1 + (best.tau > 0.0)
         return _choice(
             self.task, unfolded, sigmoids, C * self.task.share, made, value, best.tau,
-            marginal + count, notes,
+            marginal + count, notes, folds is not None,
         )  # fmt: skip
+
+    def affordable(self, answer: Evaluation) -> int | None:
+        """How many folds to judge the choice on: all, or those seen already if time is over."""
+        session, seen = self.session, answer.details.get("folds")
+        if seen is None or session.max_time is None or self.going:
+            return None
+        every = self.task.first_round * self.task.rounds
+        if answer.seconds * every / seen <= max(0.1 * session.max_time, self.constants.grace):
+            return None
+        return int(seen)
 
     def edges(self, point: Array) -> list[Note]:
         """Say what ended on the edge of the range that was searched."""
@@ -595,6 +603,7 @@ def _choice(
     tau: float,
     marginal: float,
     notes: list[Note],
+    hurried: bool,
 ) -> Choice:
     """Gather the final record; the error is of p > 1/2, its spread that of a mean over rows."""
     held_out = task.held_out(unfolded)
@@ -607,7 +616,18 @@ def _choice(
     error = float(w @ np.concatenate(wrong)) / float(w.sum())
     estimate = ErrorEstimate(error, task.overlap * float(w.sum()), _of(task.pairs))
     return Choice(
-        C, kernel, sigmoids, value, estimate, held_out, tau, (), tuple(notes), 0.0, marginal
+        C,
+        kernel,
+        sigmoids,
+        value,
+        estimate,
+        held_out,
+        tau,
+        (),
+        tuple(notes),
+        0.0,
+        marginal,
+        hurried,
     )
 
 

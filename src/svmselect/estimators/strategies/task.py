@@ -114,9 +114,9 @@ class Task:
             chosen = chosen.first(min(folds, len(pair.tests)))
         return Likelihood(cv=chosen, targets="platt", one_sided=True)
 
-    def unfold(self, context: Context, jacobian: bool) -> list[Unfolded]:
-        """Held-out rows, sigmoids and Jacobians of all pairs, on all folds."""
-        judge = self.objective(context.kernel).criterion
+    def unfold(self, context: Context, jacobian: bool, folds: int | None = None) -> list[Unfolded]:
+        """Held-out rows, sigmoids and Jacobians of all pairs, on the first folds or all."""
+        judge = self.objective(context.kernel, folds).criterion
         assert isinstance(judge, Likelihood | Pairwise)
         return judge.unfold(context, jacobian)
 
