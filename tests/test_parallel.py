@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import time
+from concurrent.futures import BrokenExecutor
 
 import numpy as np
 import pytest
+from joblib import Parallel, delayed
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from svmselect.parallel import Joblib, Serial, as_they_come, pool, single_threaded
+from svmselect.parallel import (
+    Joblib,
+    Serial,
+    as_they_come,
+    cores,
+    in_order,
+    pool,
+    single_threaded,
+)
 
 
 def blas_threads() -> list[int]:
@@ -69,3 +81,45 @@ def test_without_distributed_the_package_is_named(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ValueError, match="pip install 'svmselect"), pool(None, "tcp://nowhere:1"):
         pass
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_in_order(n_jobs: int | None) -> None:
+    pairs = [(7, 2), (9, 3), (1, 1)]
+    assert list(in_order(divmod, pairs, n_jobs)) == [(3, 1), (3, 0), (1, 0)]
+    with pytest.raises(ZeroDivisionError):
+        list(in_order(divmod, [(1, 0)], n_jobs))
+
+
+def test_pools_and_joblib_itself_take_turns() -> None:
+    for _ in range(2):
+        with pool(2) as workers:
+            assert workers.submit(sum, [1, 2]).result() == 3
+        assert Parallel(2)(delayed(abs)(k) for k in (-1, 2)) == [1, 2]
+
+
+def test_a_pool_after_one_that_was_given_up_or_broke() -> None:
+    with pool(2) as workers:
+        workers.abandon()
+    with pool(2) as workers, pytest.raises(BrokenExecutor):
+        workers.submit(os._exit, 1).result()
+    with pool(2) as workers:
+        assert workers.submit(sum, [1, 2]).result() == 3
+        victim = workers.submit(os.getpid).result()
+    os.kill(victim, signal.SIGKILL)  # between two pools
+    time.sleep(0.5)
+    with pool(2) as workers:
+        assert workers.submit(sum, [1, 2]).result() == 3
+
+
+def test_processes_are_kept() -> None:
+    with pool(2) as workers:
+        first = {workers.submit(os.getpid).result() for _ in range(8)}
+    with pool(2) as workers:
+        second = {workers.submit(os.getpid).result() for _ in range(8)}
+    assert len(first | second) <= 2
+
+
+def test_cores() -> None:
+    assert [cores(n) for n in (None, 1, 2)] == [1, 1, 2]
+    assert cores(-1) >= 1

@@ -7,16 +7,17 @@ process, runs under the same limit. That is what makes results independent of ``
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from threading import get_ident
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from threadpoolctl import ThreadpoolController
 
+_IDLE = 10.0  # seconds after which a process without work ends
 _limited: int | None = None  # the thread that has set the limit, if one has
 
 
@@ -52,20 +53,50 @@ class Serial:
 
 
 class Joblib:
-    """Processes of joblib's reusable pool."""
+    """Processes of joblib's, kept for the next pool of the same size.
+
+    They are ours alone: ``joblib.Parallel`` fails if it finds the reusable pool of its own made
+    by someone else.
+    """
+
+    _kept: ClassVar[dict[int, Any]] = {}
 
     def __init__(self, size: int) -> None:
-        from joblib.externals.loky import get_reusable_executor
-
         self.size = size
-        self._executor = get_reusable_executor(max_workers=size, initializer=_deaf)
+        self._executor = self._kept.get(size) or self._renewed()
+        self._used = False
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        future: Future[Any] = self._executor.submit(single_threaded, function, *arguments)
+        try:
+            future: Future[Any] = self._executor.submit(single_threaded, function, *arguments)
+        except BrokenExecutor:
+            if self._used:
+                raise
+            self._executor = self._renewed()  # those that were kept have died meanwhile
+            future = self._executor.submit(single_threaded, function, *arguments)
+        self._used = True
+        future.add_done_callback(self._look)
         return future
 
     def abandon(self) -> None:
+        self._forget()
         self._executor.shutdown(wait=False, kill_workers=True)
+
+    def _renewed(self) -> Any:
+        from joblib.externals.loky import ProcessPoolExecutor
+
+        made = ProcessPoolExecutor(max_workers=self.size, timeout=_IDLE, initializer=_deaf)
+        self._kept[self.size] = made
+        return made
+
+    def _forget(self) -> None:
+        if self._kept.get(self.size) is self._executor:
+            del self._kept[self.size]
+
+    def _look(self, future: Future[Any]) -> None:
+        """Do not keep processes of which one has died."""
+        if not future.cancelled() and isinstance(future.exception(), BrokenExecutor):
+            self._forget()
 
 
 class Dask:
@@ -144,10 +175,51 @@ def pool(n_jobs: int | None, dask: str | None = None) -> Iterator[Pool]:
     if n_jobs in (None, 1):
         yield Serial()
         return
+    size = cores(n_jobs)
+    yield Serial() if size == 1 else Joblib(size)
+
+
+def cores(n_jobs: int | None) -> int:
+    """How many workers ``n_jobs`` means here, as joblib counts them.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        None is 1, -1 all cores.
+
+    Returns
+    -------
+    int
+        1 or more.
+    """
     from joblib import effective_n_jobs
 
-    size = int(effective_n_jobs(n_jobs))
-    yield Serial() if size == 1 else Joblib(size)
+    return int(effective_n_jobs(n_jobs))
+
+
+def in_order(
+    function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]], n_jobs: int | None
+) -> Iterator[Any]:
+    """Call a function with each of these arguments, on whatever backend joblib is set to.
+
+    Parameters
+    ----------
+    function : callable
+        At the top level of its module, so that workers can import it.
+    arguments : iterable of tuple
+        What each call is given.
+    n_jobs : int or None
+        Workers, as joblib counts them.
+
+    Yields
+    ------
+    object
+        The results, in the order of the arguments, each as soon as it and those before are ready.
+    """
+    from joblib import Parallel, delayed
+
+    tasks = (delayed(single_threaded)(function, *given) for given in arguments)
+    yield from Parallel(n_jobs, return_as="generator")(tasks)
 
 
 def as_they_come(

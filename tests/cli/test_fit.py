@@ -15,7 +15,7 @@ import pytest
 
 from cli.running import ENVIRONMENT, Here, clients, refused
 from svmselect import AutoSVC, load
-from svmselect.cli.prepare import Question, prepare, split, subset
+from svmselect.cli.prepare import TableOptions, prepare, split, subset
 from svmselect.cli.progress import Bar
 from svmselect.search.trace import Trace
 from svmselect.tables import TableModel
@@ -49,7 +49,7 @@ def test_no_time_at_all(here: Here, table: Path) -> None:
 
 
 def _rows(table: Path) -> tuple[np.ndarray, np.ndarray]:
-    prepared = prepare(str(table), Question(target="churn"))
+    prepared = prepare(str(table), TableOptions(target="churn"))
     return prepared.X, prepared.y
 
 
@@ -223,7 +223,7 @@ def test_many_rows_are_announced(here: Here, table: Path, monkeypatch: pytest.Mo
 def test_a_named_criterion_sees_a_sample_of_many_rows(
     here: Here, table: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("svmselect.cli.fitting.SMALL", 60)
+    monkeypatch.setattr("svmselect.cli.fit.SMALL", 60)
     found = fit(here, "clients.csv", "-t", "churn", "-c", "gacv", "--search", "grid")
     assert found["rows"] == 60
     assert any("60 of 80 rows are used" in note for note in found["notes"])
@@ -346,7 +346,7 @@ def test_defects_are_called_so(here: Here, table: Path, monkeypatch: pytest.Monk
     def broken(*arguments: object) -> None:
         raise RuntimeError("a screw is loose")
 
-    monkeypatch.setattr("svmselect.cli.fitting.prepare", broken)
+    monkeypatch.setattr("svmselect.cli.fit.prepare", broken)
     ended = here("fit", "clients.csv", "-t", "churn")
     assert ended.code == 1
     assert "defect" in ended.err

@@ -12,13 +12,13 @@ import svmselect
 from cli.running import Here, clients, refused
 from svmselect import AutoSVC
 from svmselect.cli.options import seconds
-from svmselect.cli.prepare import Question, prepare, split
+from svmselect.cli.prepare import TableOptions, prepare, split
 from svmselect.kernels import RBF
 
 
 @pytest.fixture
 def points(table: Path) -> tuple[np.ndarray, np.ndarray]:
-    prepared = prepare("clients.csv", Question(target="churn"))
+    prepared = prepare("clients.csv", TableOptions(target="churn"))
     return prepared.X, prepared.y
 
 
@@ -233,7 +233,7 @@ def test_an_end_of_file_nobody_expected_is_no_interruption(
     def ends(*arguments: object) -> None:
         raise EOFError("no more")
 
-    monkeypatch.setattr("svmselect.cli.scoring.carry_out", ends)
+    monkeypatch.setattr("svmselect.cli.score.run", ends)
     ended = here("score", "clients.csv", "-t", "churn", "-c", "gacv")
     assert ended.code == 1
     assert "defect" in ended.err

@@ -12,7 +12,7 @@ from svmselect import score
 from svmselect.criteria.kric_sollich import KRICSollich
 from svmselect.kernels import RBF, Constant
 from svmselect.machine import Solution, solve
-from svmselect.testing.problems import problem
+from svmselect.testing.cases import make_case
 
 COMPOSED = Constant(1.6) * RBF([0.9, 1.4]) + Constant(0.3)
 BOTH = pytest.mark.parametrize("loss", ["hinge", "logistic"])
@@ -122,7 +122,7 @@ def test_gradient_of_the_scaled_penalty_at_one() -> None:
     "regime", ["mixed", "all bounded", "none bounded", "one free", "none free"]
 )
 def test_gradient_by_regime(regime: str, fit_intercept: bool) -> None:
-    p = problem(regime, "hinge", fit_intercept, COMPOSED)
+    p = make_case(regime, "hinge", fit_intercept, COMPOSED)
     rest = {"fit_intercept": fit_intercept, "weights": p.weights, "sign": "printed"}
     assert_gradient(p.X, p.y, "kric-sollich", p.C, COMPOSED, **rest)
 

@@ -19,7 +19,7 @@ from svmselect import score
 from svmselect.criteria.kwok import Kwok, smoothed_curvature
 from svmselect.kernels import RBF, Constant, Linear
 from svmselect.machine import solve
-from svmselect.testing.problems import problem
+from svmselect.testing.cases import make_case
 
 COMPOSED = Constant(1.6) * RBF([0.9, 1.4]) + Constant(0.3)
 
@@ -119,7 +119,7 @@ def test_gradient(options: dict[str, Any], kernel: Any, fit_intercept: bool) -> 
     "regime", ["mixed", "all bounded", "none bounded", "one free", "none free"]
 )
 def test_gradient_by_regime(regime: str, fit_intercept: bool) -> None:
-    p = problem(regime, "hinge", fit_intercept, COMPOSED)
+    p = make_case(regime, "hinge", fit_intercept, COMPOSED)
     rest = {"fit_intercept": fit_intercept, "weights": p.weights, "eta": 8.0}
     assert_gradient(p.X, p.y, "kwok", p.C, COMPOSED, **rest)
 

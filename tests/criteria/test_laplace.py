@@ -16,7 +16,7 @@ from svmselect.kernels import RBF, Constant
 from svmselect.machine import solve
 from svmselect.machine.losses import get_loss
 from svmselect.posterior.kappa import log_kappa
-from svmselect.testing.problems import problem
+from svmselect.testing.cases import make_case
 
 COMPOSED = Constant(1.6) * RBF([0.9, 1.4]) + Constant(0.3)
 
@@ -83,7 +83,7 @@ def test_close_to_quadrature_where_the_prior_is_narrow() -> None:
 
 @pytest.mark.parametrize("regime", ["mixed", "all bounded", "none bounded", "one free"])
 def test_hinge_by_dense_algebra(regime: str) -> None:
-    p = problem(regime, "hinge", False, COMPOSED)
+    p = make_case(regime, "hinge", False, COMPOSED)
     K = COMPOSED(p.X)
     s = solve(K, p.y, p.C, "hinge", False)
     m = s.free
@@ -123,7 +123,7 @@ def test_gradient(loss: str, kernel: Any, weighted: bool) -> None:
     "regime", ["mixed", "all bounded", "none bounded", "one free", "none free"]
 )
 def test_gradient_by_regime(regime: str) -> None:
-    p = problem(regime, "hinge", False, COMPOSED)
+    p = make_case(regime, "hinge", False, COMPOSED)
     assert_gradient(p.X, p.y, "laplace", p.C, COMPOSED, loss="hinge", fit_intercept=False)
 
 

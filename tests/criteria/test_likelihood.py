@@ -19,7 +19,7 @@ from svmselect import score
 from svmselect.criteria.likelihood import Likelihood
 from svmselect.kernels import RBF, Constant
 from svmselect.probability import fit_sigmoid
-from svmselect.testing import REGIMES, compare, problem
+from svmselect.testing import REGIMES, compare, make_case
 
 
 @pytest.mark.parametrize(("loss", "intercept"), MACHINES)
@@ -56,8 +56,8 @@ def test_gradient_with_weights() -> None:
 
 @pytest.mark.parametrize("regime", REGIMES)
 def test_gradient_in_every_regime(regime: str) -> None:
-    p = problem(regime)
-    # a low bound on the slope: small problems that are apart would be flat otherwise
+    p = make_case(regime)
+    # a low bound on the slope: small cases that are apart would be flat otherwise
     o = p.objective(Likelihood(max_slope=4.0))
     result = compare(o, np.concatenate([[np.log(p.C)], p.kernel.theta]))
     assert result.crossed or result.error < 1e-6

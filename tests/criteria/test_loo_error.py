@@ -9,7 +9,7 @@ from criteria.resampled_cases import MACHINES, cloud
 from svmselect import score
 from svmselect.kernels import RBF, Constant, Kernel
 from svmselect.machine import removal, removal_logistic, solve
-from svmselect.testing import REGIMES, problem
+from svmselect.testing import REGIMES, make_case
 
 
 def brute(
@@ -67,7 +67,7 @@ def test_equals_retraining(loss: str, intercept: bool, C: float) -> None:
 @pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize(("loss", "intercept"), MACHINES)
 def test_equals_retraining_in_every_regime(loss: str, intercept: bool, regime: str) -> None:
-    p = problem(regime, loss, intercept)
+    p = make_case(regime, loss, intercept)
     check(p.X, p.y, p.C, p.kernel, loss, intercept, p.weights)
 
 

@@ -17,7 +17,7 @@ from criteria.resampled_cases import (
 from svmselect import score
 from svmselect.criteria.smoothed_cv import SmoothedCV
 from svmselect.kernels import RBF
-from svmselect.testing import REGIMES, compare, problem
+from svmselect.testing import REGIMES, compare, make_case
 
 
 @pytest.mark.parametrize(("loss", "intercept"), MACHINES)
@@ -51,7 +51,7 @@ def test_gradient(loss: str, intercept: bool, slope: float | None) -> None:
 @pytest.mark.parametrize("slope", [None, 3.0])
 @pytest.mark.parametrize("regime", REGIMES)
 def test_gradient_in_every_regime(regime: str, slope: float | None) -> None:
-    p = problem(regime)
+    p = make_case(regime)
     result = compare(
         p.objective(SmoothedCV(slope=slope)), np.concatenate([[np.log(p.C)], p.kernel.theta])
     )

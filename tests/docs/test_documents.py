@@ -50,6 +50,22 @@ def test_local_links_lead_somewhere(name: str) -> None:
     assert local or name != "README.md"
 
 
+def test_contributing_names_files_that_are_there() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    part = text.split("## Where a change goes")[1].split("\n## ")[0]
+    rows = [line.split("|")[2:4] for line in part.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) == 10
+    for there, folder in ((0, "src/svmselect"), (1, "tests")):
+        paths = re.findall(r"`([a-z_]+/[\w./]*)`", " ".join(row[there] for row in rows))
+        assert len(paths) >= len(rows)
+        assert [
+            p for p in paths if not (ROOT / p).exists() and not (ROOT / folder / p).exists()
+        ] == []
+    named = "\n".join(path.read_text() for path in (ROOT / "src" / "svmselect").rglob("*.py"))
+    words = re.findall(r"`([A-Za-z_]+)`", " ".join(row[0] for row in rows))
+    assert [w for w in words if not re.search(rf"(class|def) {w}\b", named)] == []
+
+
 @pytest.mark.parametrize("script", EXAMPLES)
 def test_example_runs(
     script: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

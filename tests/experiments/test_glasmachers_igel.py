@@ -9,9 +9,9 @@ import pytest
 from svmselect import datasets
 from svmselect.experiments import available, read_published, reproduce
 from svmselect.experiments import glasmachers_igel as gi
-from svmselect.experiments.frame.paper import Task
-from svmselect.experiments.glasmachers_igel_data import MOST_TEST, PROBLEMS, split
+from svmselect.experiments.glasmachers_igel_data import BENCHMARKS, MOST_TEST, split
 from svmselect.experiments.glasmachers_igel_signs import sign, signs
+from svmselect.experiments.reproduction.paper import Task
 
 SIZES = {  # Raetsch, Onoda & Mueller 2001
     "banana": 400,
@@ -30,28 +30,28 @@ SIZES = {  # Raetsch, Onoda & Mueller 2001
 }
 
 
-def test_every_problem_has_its_numbers_and_its_data():
+def test_every_benchmark_has_its_numbers_and_its_data():
     printed = {
         (r["dataset"], r["method"]) for r in read_published("glasmachers_igel_tables_1_2.csv")
     }
-    assert printed == {(p.title, m) for p in PROBLEMS for m in gi.METHODS}
+    assert printed == {(p.title, m) for p in BENCHMARKS for m in gi.METHODS}
     known = datasets.catalogue()
-    assert all("glasmachers-igel" in known[p.name].papers for p in PROBLEMS)
-    assert {p.name: p.train for p in PROBLEMS if p.name in SIZES} == SIZES
+    assert all("glasmachers-igel" in known[p.name].papers for p in BENCHMARKS)
+    assert {p.name: p.train for p in BENCHMARKS if p.name in SIZES} == SIZES
 
 
 def test_inferred_sizes_explain_the_printed_quartiles():
     """A test error is a multiple of 1/n: medians of 1/(2n), quartiles of 1/(4n), up to rounding."""
     known = datasets.catalogue()
-    for problem in PROBLEMS:
-        if problem.known != "inferred":
+    for benchmark in BENCHMARKS:
+        if benchmark.known != "inferred":
             continue
-        n = known[problem.name].n - problem.train
+        n = known[benchmark.name].n - benchmark.train
         for row in read_published("glasmachers_igel_tables_1_2.csv"):
-            if row["dataset"] == problem.title:
+            if row["dataset"] == benchmark.title:
                 for key, parts in (("q25", 4), ("median", 2), ("q75", 4)):
                     value, unit = float(row[key]), 1 / (parts * n)
-                    assert abs(value - round(value / unit) * unit) <= 0.00051, (problem, row, key)
+                    assert abs(value - round(value / unit) * unit) <= 0.00051, (benchmark, row, key)
 
 
 def test_split_draws_what_it_cuts():
@@ -102,8 +102,9 @@ def test_no_step_leaves_the_start():
 
 def test_smoke(tmp_path, monkeypatch):
     """The toy and two small sets that need no files; a set that is missing is named."""
-    chosen = [p for p in PROBLEMS if p.name in ("half-relevant", "balance-scale", "cylinder-bands")]
-    monkeypatch.setattr(gi, "PROBLEMS", tuple(chosen))
+    names = ("half-relevant", "balance-scale", "cylinder-bands")
+    chosen = [b for b in BENCHMARKS if b.name in names]
+    monkeypatch.setattr(gi, "BENCHMARKS", tuple(chosen))
     paper = available()["glasmachers-igel"]
     exhibits = (
         replace(paper.exhibits[0], tasks=lambda t, r: gi._tasks(chosen[:1], t, r)),

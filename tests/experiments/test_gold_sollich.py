@@ -10,7 +10,7 @@ import pytest
 from svmselect import score
 from svmselect.experiments import Task, read_published, reproduce
 from svmselect.experiments.gold_sollich import BOUNDS, PAPER, table_3_tasks
-from svmselect.experiments.gold_sollich_trials import Problem, run
+from svmselect.experiments.gold_sollich_trials import TrainTest, run
 from svmselect.kernels import RBF
 
 
@@ -40,8 +40,8 @@ def test_early_stopping_is_the_least_test_error_on_the_way() -> None:
 def test_a_walk_begins_at_the_papers_start(
     method: str, criterion: str, loss: str, sign: int
 ) -> None:
-    problem = Problem("twonorm", None)
-    start = score(problem.X, problem.y, criterion, 1.0, problem.kernel, loss, False).value
+    data = TrainTest("twonorm", None)
+    start = score(data.X, data.y, criterion, 1.0, data.kernel, loss, False).value
     ended = run(Task(("twonorm", method), 0, 1, {"bounds": BOUNDS, "sweeps": 1}), None)
     assert sign * ended["value"] > sign * start
     if method == "gacv":
@@ -49,18 +49,18 @@ def test_a_walk_begins_at_the_papers_start(
 
 
 def test_errors_are_those_of_a_machine_without_offset() -> None:
-    problem = Problem("twonorm", None)
+    data = TrainTest("twonorm", None)
     kernel = RBF(4.0)
-    error = problem.error_at(kernel, 1.0, "squared_hinge")
+    error = data.error_at(kernel, 1.0, "squared_hinge")
     # the squared hinge without offset: a nonnegative least-squares problem, solved another way
     from scipy.optimize import nnls
 
-    K = kernel(problem.X) + np.eye(len(problem.y))
-    Q = K * np.outer(problem.y, problem.y)
+    K = kernel(data.X) + np.eye(len(data.y))
+    Q = K * np.outer(data.y, data.y)
     L = np.linalg.cholesky(Q)
     alpha, _ = nnls(L.T, np.linalg.solve(L, np.ones(len(Q))), maxiter=10_000)
-    f = kernel(problem.test_X, problem.X) @ (problem.y * alpha)
-    assert error == pytest.approx(100 * np.mean(np.sign(f) != problem.test_y), abs=1e-9)
+    f = kernel(data.test_X, data.X) @ (data.y * alpha)
+    assert error == pytest.approx(100 * np.mean(np.sign(f) != data.test_y), abs=1e-9)
 
 
 def test_one_trial_is_reduced_and_hmc_stops_at_ten() -> None:

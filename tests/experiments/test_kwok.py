@@ -9,7 +9,7 @@ import pytest
 from sklearn.svm import SVC
 
 from svmselect.experiments import reproduce
-from svmselect.experiments.kwok import PAPER, Problem, make
+from svmselect.experiments.kwok import PAPER, TrainTest, make
 from svmselect.kernels import RBF
 
 
@@ -24,20 +24,20 @@ def test_smoke(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("kernel", "parameter"), [("polynomial", 3), ("gaussian", 0.7)])
 def test_accuracies_are_those_of_scikit_learn(kernel: str, parameter: float) -> None:
-    problem = Problem("toy", 1, "raw", None)
+    data = TrainTest("toy", 1, "raw", None)
     form = make(kernel, parameter)
-    theirs = SVC(C=0.5, kernel="precomputed", tol=1e-8).fit(form(problem.X), problem.y)
-    labels = theirs.predict(form(problem.test_X, problem.X))
-    expected = 100 * np.mean(labels == problem.test_y)
-    assert problem.accuracy(form, 0.5) == pytest.approx(expected, abs=0.02)
+    theirs = SVC(C=0.5, kernel="precomputed", tol=1e-8).fit(form(data.X), data.y)
+    labels = theirs.predict(form(data.test_X, data.X))
+    expected = 100 * np.mean(labels == data.test_y)
+    assert data.accuracy(form, 0.5) == pytest.approx(expected, abs=0.02)
 
 
 def test_level_2_is_a_fixed_point() -> None:
     from svmselect import score
 
-    problem = Problem("toy", 0, "raw", None)
-    C, iterations, evidence = problem.level_2(RBF(0.5), "clipped", 1e-3)
-    there = score(problem.X, problem.y, "kwok", C, RBF(0.5))
+    data = TrainTest("toy", 0, "raw", None)
+    C, iterations, evidence = data.level_2(RBF(0.5), "clipped", 1e-3)
+    there = score(data.X, data.y, "kwok", C, RBF(0.5))
     # gamma jumps as points come near the margin, and C may alternate between two values
     assert there.details["next_C"] == pytest.approx(C, rel=0.03)
     gamma = there.details["effective_parameters"]
@@ -46,10 +46,10 @@ def test_level_2_is_a_fixed_point() -> None:
 
 
 def test_sizes_are_the_papers() -> None:
-    problem = Problem("toy", 0, "raw", None)
-    assert (len(problem.y), len(problem.test_y)) == (500, 10_000)
-    other = Problem("toy", 1, "raw", None)
-    assert not np.array_equal(problem.X, other.X)
+    data = TrainTest("toy", 0, "raw", None)
+    assert (len(data.y), len(data.test_y)) == (500, 10_000)
+    other = TrainTest("toy", 1, "raw", None)
+    assert not np.array_equal(data.X, other.X)
     assert [e.name for e in PAPER.exhibits] == [
         "table 1", "table 2", "figure 4", "figure 5", "figure 6", "figure 7",
     ]  # fmt: skip

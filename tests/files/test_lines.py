@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from svmselect import report
-from svmselect.experiments.frame.journal import TrialFile
-from svmselect.experiments.frame.outcomes import Outcome
+from svmselect.experiments.reproduction.journal import TrialFile
+from svmselect.experiments.reproduction.outcomes import Outcome
 from svmselect.files.lines import append_line
 from svmselect.report.record import Report
 from svmselect.search.checkpoint import Journal

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from svmselect.experiments.frame.journal import TrialFile
+from svmselect.experiments.reproduction.journal import TrialFile
 from svmselect.files.lock import FOLDER, Lock
 from svmselect.search.checkpoint import Journal
 from svmselect.search.trace import provenance

@@ -21,8 +21,8 @@ ALLOWED = {
     "estimators/classifiers.py": "AutoSVC says which losses it takes, and who takes the other",
     "cli/model.py": "the estimator that takes the loss named on the command line",
     # what the command line says of losses
-    "cli/listing.py": "one letter a loss, for a narrow table",
-    "cli/comparing.py": "remarks that a C of another loss than the usual does not compare",
+    "cli/commands/listing.py": "one letter a loss, for a narrow table",
+    "cli/compare.py": "remarks that a C of another loss than the usual does not compare",
     # tables keyed by the class of a loss: one in each package, where the mathematics is
     "machine/left_out.py": "the table of how removals are followed",
     "machine/removal_logistic.py": "follows removals for the logistic loss and for no other",

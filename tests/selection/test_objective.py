@@ -14,7 +14,7 @@ from svmselect.data import Dataset
 from svmselect.kernels import RBF
 from svmselect.priors import Gaussian, Shrinkage
 from svmselect.selection.objective import Objective, Posterior
-from svmselect.testing import problem
+from svmselect.testing import make_case
 
 POINT = np.array([0.2, 0.4, 0.7])
 PRIOR = Gaussian({"C": (1.0, 0.5)}) + Shrinkage(0.3)
@@ -63,7 +63,7 @@ class Deviance(Smaller):
 
 
 def posterior(criterion: Criterion, weights: Any = None) -> Posterior:
-    p = problem("mixed")
+    p = make_case("mixed")
     return Posterior(Objective(Dataset.of(p.X, p.y, weights), RBF([1.0, 2.0]), criterion), PRIOR)
 
 
@@ -80,7 +80,7 @@ def posterior(criterion: Criterion, weights: Any = None) -> Posterior:
 def test_loss_is_minus_the_log_posterior_over_n(
     criterion: Criterion, log_likelihood: Any, weighted: bool
 ) -> None:
-    count = len(problem("mixed").y)
+    count = len(make_case("mixed").y)
     weights = np.where(np.arange(count) < 5, 2.0, 1.0) if weighted else None
     n = float(count + 5 * weighted)
     function = posterior(criterion, weights)
@@ -99,7 +99,7 @@ def test_loss_is_minus_the_log_posterior_over_n(
 
 
 def test_gradient_of_the_whole() -> None:
-    p = problem("mixed")
+    p = make_case("mixed")
     judge = p.prepared(get_criterion("likelihood"))
     function = Posterior(Objective(Dataset.of(p.X, p.y), RBF([1.0, 2.0]), judge), PRIOR)
     slope = function(POINT, True, None)[0].gradient
@@ -112,7 +112,7 @@ def test_gradient_of_the_whole() -> None:
 
 
 def test_validation_error_is_that_of_the_machine() -> None:
-    p = problem("mixed")
+    p = make_case("mixed")
     held = Dataset.of(p.X[::2] + 0.5, p.y[::2], np.arange(len(p.y[::2])) % 3)
     objective = Objective(Dataset.of(p.X, p.y), RBF([1.0, 2.0]), Trace())
     answer, _ = Posterior(objective, validation=held)(POINT, False, None)
@@ -124,7 +124,7 @@ def test_validation_error_is_that_of_the_machine() -> None:
 
 
 def test_warm_starts_change_last_digits_only() -> None:
-    p = problem("mixed")
+    p = make_case("mixed")
     judge = p.prepared(get_criterion("likelihood"))
     function = Posterior(Objective(Dataset.of(p.X, p.y), RBF([1.0, 2.0]), judge))
     cold, machines = function(POINT, True, None)

@@ -14,7 +14,7 @@ from svmselect.criteria.base import FREE, PENALISED, every
 from svmselect.data import Dataset
 from svmselect.kernels import RBF, Constant
 from svmselect.selection.objective import Objective
-from svmselect.testing import Untouchable, problem
+from svmselect.testing import Untouchable, make_case
 from svmselect.types import Status
 
 LOSSES = ("hinge", "squared_hinge", "logistic")
@@ -42,7 +42,7 @@ class Probe(Criterion):
 
 @pytest.fixture
 def data() -> tuple[np.ndarray, np.ndarray]:
-    p = problem("mixed")
+    p = make_case("mixed")
     return p.X, p.y
 
 

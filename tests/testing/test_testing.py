@@ -23,7 +23,7 @@ from svmselect.testing import (
     compare,
     criterion_checks,
     kernel_checks,
-    problem,
+    make_case,
     twinned,
     weighted,
 )
@@ -352,7 +352,7 @@ def test_other_sound_ways(criterion: Criterion, skip: tuple[str, ...]) -> None:
 def test_regimes_are_what_they_are_called(name: str, fit_intercept: bool) -> None:
     counts = {}
     for regime in REGIMES:
-        p = problem(regime, "hinge", fit_intercept, KERNELS[name])
+        p = make_case(regime, "hinge", fit_intercept, KERNELS[name])
         s = p.solution()
         assert s.status.ok
         counts[regime] = len(s.free), len(s.bound), len(p.y) - len(s.support)
@@ -369,7 +369,7 @@ def test_regimes_are_what_they_are_called(name: str, fit_intercept: bool) -> Non
 
 
 def test_copies_of_a_weighted_problem() -> None:
-    p = weighted(problem())
+    p = weighted(make_case())
     copies = p.copied()
     assert p.weights is not None
     assert set(p.weights) == {0.0, 1.0, 2.0, 3.0}
@@ -384,7 +384,7 @@ def test_copies_of_a_weighted_problem() -> None:
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_twins_have_margins_at_minus_one(fit_intercept: bool) -> None:
-    p = twinned(problem("mixed", "hinge", fit_intercept))
+    p = twinned(make_case("mixed", "hinge", fit_intercept))
     s = p.solution()
     at = np.flatnonzero(np.abs(s.margin + 1.0) < 1e-9)
     assert len(at) > 1
@@ -394,7 +394,7 @@ def test_twins_have_margins_at_minus_one(fit_intercept: bool) -> None:
 
 
 def test_differences_notice_a_change_of_active_sets() -> None:
-    p = problem()
+    p = make_case()
     objective = p.objective(Sound())
     point = np.concatenate([[np.log(p.C)], p.kernel.theta])
     near = compare(objective, point)

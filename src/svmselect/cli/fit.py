@@ -1,97 +1,216 @@
-"""``svmselect fit``: from a table to a model, its trace and a report page."""
+"""What ``svmselect fit`` does, step by step: read, choose, test, write, tell."""
 
 from __future__ import annotations
 
+import shlex
+import sys
+import time
+import warnings
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
+import numpy as np
+from numpy.typing import NDArray
 
-from svmselect.cli import options as of
+from svmselect.cli.console import Output, count
+from svmselect.cli.model import (
+    SMALL,
+    by_default,
+    estimator,
+    expected_evaluations,
+    plan,
+)
+from svmselect.cli.prepare import Prepared, TableOptions, prepare, prepare_test, split, subset
+from svmselect.cli.progress import Bar, Stopper, Watcher
+from svmselect.cli.summary import FitSummary
+from svmselect.cli.tested import Tested
+from svmselect.estimators.callbacks import Watch
+from svmselect.estimators.persist import save
+from svmselect.files.lock import Lock
+from svmselect.types import Array
+
+INTERRUPTED = 130
 
 
-def fit(
-    data: of.Data,
-    target: of.Target = None,
-    test: of.Test = None,
-    holdout: Annotated[
-        float | None,
-        typer.Option(
-            "--holdout",
-            metavar="PART",
-            help="Hold this part of the rows apart for a test, e.g. 0.25.",
-            rich_help_panel=of.DATA,
-        ),
-    ] = None,
-    missing: of.MissingValues = of.Missing.refuse,
-    ignore: of.Ignore = None,
-    use: of.Use = None,
-    header: of.Header = None,
-    rows: of.Rows = None,
-    criterion: of.Criterion = "auto",
-    search: of.Search = "auto",
-    kernel: of.Kernel = None,
-    ard: of.LengthScales = of.Ard.auto,
-    loss: of.Losses = of.Loss.hinge,
-    max_time: of.MaxTime = None,
-    jobs: of.Jobs = None,
-    seed: of.Seed = 0,
-    resume: Annotated[
-        bool,
-        typer.Option(
-            "--resume", help="Go on with the search in the folder.", rich_help_panel=of.RUN
-        ),
-    ] = False,
-    grid: Annotated[
-        bool,
-        typer.Option("--grid", help="Also run the plain grid, to compare.", rich_help_panel=of.RUN),
-    ] = False,
-    output: of.Folder = None,
-    page: Annotated[
-        bool,
-        typer.Option(
-            "--report/--no-report", help="Whether to draw the page.", rich_help_panel=of.OUTPUT
-        ),
-    ] = True,
-    quiet: of.Quiet = False,
-    as_json: of.Json = False,
-    debug: of.Debug = False,
+@dataclass(frozen=True)
+class FitOptions:
+    """What a fit is asked for."""
+
+    data: str
+    table: TableOptions
+    folder: Path
+    test: str | None = None
+    holdout: float | None = None
+    criterion: str = "auto"
+    search: str = "auto"
+    kernels: tuple[str, ...] = ()
+    ard: str = "auto"
+    loss: str = "hinge"
+    max_time: float | None = None
+    jobs: int | None = None
+    resume: bool = False
+    grid: bool = False
+    page: bool = True
+    title: str | None = None
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What decides the search, for the trace."""
+        return {
+            "criterion": self.criterion,
+            "search": self.search,
+            "kernel": ", ".join(self.kernels) or "auto",
+            "ard": self.ard,
+            "loss": self.loss,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows to train on, and rows to test on if there are any."""
+
+    X: Array
+    y: NDArray[Any]
+    test: tuple[Array, NDArray[Any]] | None = None
+    source: str = ""
+
+
+def run(options: FitOptions, output: Output) -> int:
+    """Fit, write and tell; the exit code."""
+    began = time.perf_counter()
+    model = estimator(
+        options.criterion, options.search, options.kernels, options.ard, options.loss,
+        options.max_time, options.jobs, options.table.seed,
+    )  # fmt: skip
+    with Bar(f"reading {Path(options.data).name}", None, output):
+        prepared = prepare(options.data, options.table)
+    output.tell(prepared.words)
+    for note in prepared.notes:
+        output.note(note)
+    rows, notes = _rows(options, prepared, model, output)
+    options.folder.mkdir(parents=True, exist_ok=True)
+    with Lock(options.folder, "give another folder by -o"):
+        return _written(options, model, prepared, rows, notes, output, began)
+
+
+def _written(
+    options: FitOptions,
+    model: Any,
+    prepared: Prepared,
+    rows: Rows,
+    notes: list[str],
+    output: Output,
+    began: float,
 ) -> int:
-    """Choose the hyperparameters for a table, train, and write model, trace and report page."""
-    from svmselect.cli.console import Output
-    from svmselect.cli.fitting import Wanted, carry_out
-    from svmselect.cli.prepare import Question
-
-    if test is not None and holdout is not None:
-        raise ValueError("--test and --holdout are two ways to test; give one of them")
-    if holdout is not None and not 0.0 < holdout < 1.0:
-        raise ValueError(f"--holdout {holdout:g} is no part of the rows; give e.g. 0.25")
-    question = Question.asked(target, header, missing, ignore, use, rows, seed)
-    wanted = Wanted(
-        data=data,
-        question=question,
-        folder=_folder(data) if output is None else output,
-        test=test,
-        holdout=holdout,
-        criterion=criterion,
-        search=search,
-        kernels=tuple(kernel or ()),
-        ard=ard.value,
-        loss=loss.value,
-        max_time=max_time,
-        jobs=jobs,
-        resume=resume,
-        grid=grid,
-        page=page,
+    """Choose and train in a folder that nobody else writes in; the exit code."""
+    interrupted = _chosen(options, model, rows, output, notes)
+    summary = FitSummary(
+        model=model,
+        prepared=prepared,
+        folder=options.folder,
+        page=options.page,
+        tested=None if rows.test is None else Tested.of(model, *rows.test, rows.source),
+        notes=(*prepared.notes, *notes),
+        interrupted=interrupted,
     )
-    return carry_out(wanted, Output(quiet, as_json))
+    save(summary.table_model, options.folder / "model.skops")
+    (options.folder / "report.html").unlink(missing_ok=True)  # of a model that is no more
+    rival = _grid(options, rows, output) if options.grid else None
+    summary = replace(summary, grid=rival)
+    if options.page:
+        _draw(options, summary, rows, output)
+    summary.tell(output, time.perf_counter() - began)
+    return INTERRUPTED if interrupted else 0
 
 
-def _folder(data: str) -> Path:
-    """A folder beside where we are, named after the data file."""
-    if data == "-":
-        return Path("svmselect-out")
-    name = Path(data).name
-    stem = name.split(".")[0] or name.strip(".")
-    folder = Path(stem)
-    return folder if folder.is_dir() or not folder.exists() else Path(f"{stem}-out")
+def _rows(
+    options: FitOptions, prepared: Prepared, model: Any, output: Output
+) -> tuple[Rows, list[str]]:
+    """Hold rows apart where asked to, and say what many rows will be used for."""
+    seed = options.table.seed
+    X, y = prepared.X, prepared.y
+    rows = Rows(X, y)
+    if options.test is not None:
+        tested = prepare_test(options.test, prepared, options.table)
+        name = Path(options.test).name
+        rows = replace(rows, test=tested, source=f"{count(len(tested[1]), 'row')} of {name}")
+    elif options.holdout is not None:
+        rest, apart = split(y, options.holdout, seed)
+        said = f"{count(len(apart), 'row')} held apart"
+        rows = Rows(X[rest], y[rest], (X[apart], y[apart]), said)
+    notes: list[str] = []
+    n = len(rows.y)
+    if n > SMALL and not by_default(model):
+        kept = subset(n, rows.y, options.table.rows or SMALL, seed)
+        rows = replace(rows, X=rows.X[kept], y=rows.y[kept])
+        notes.append(
+            f"a named criterion, search or kernel needs an n x n matrix: {len(kept):,} of {n:,} "
+            "rows are used; --rows changes that, and the default strategy uses them all"
+        )
+        output.note(notes[-1])
+    elif n > SMALL:
+        output.note(plan(n, rows.X.shape[1], len(np.unique(rows.y)), options.max_time))
+    return rows, notes
+
+
+def _chosen(options: FitOptions, model: Any, rows: Rows, output: Output, notes: list[str]) -> bool:
+    """Run the search, which writes its trace as it goes; whether it was interrupted."""
+    path = options.folder / "trace.jsonl"
+    if not options.resume:
+        path.unlink(missing_ok=True)
+    if options.resume:
+        known = path.exists()
+        said = f"going on with {path}" if known else f"there is no {path} to go on with: a new fit"
+        output.note(said)
+    bar = Bar("choosing", expected_evaluations(model, len(rows.y)), output, options.max_time)
+    with bar, Stopper(output) as stopper:
+        watch = Watch(Watcher(bar, stopper), path)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model._fit(rows.X, rows.y, None, None, watch)
+    told = set(model.selection_.notes)
+    for warning in dict.fromkeys(str(one.message) for one in caught):
+        if warning not in told:
+            notes.append(warning)
+            output.note(warning)
+    return stopper.asked
+
+
+def _grid(options: FitOptions, rows: Rows, output: Output) -> Any:
+    """What the plain grid comes to on the same rows, or on a sample of many."""
+    from svmselect import report
+
+    kept = subset(len(rows.y), rows.y, SMALL, options.table.seed)
+    if len(kept) < len(rows.y):
+        output.note(f"the plain grid sees {len(kept):,} of the {len(rows.y):,} rows")
+    with Bar("the plain grid", None, output), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return report.plain_grid(
+            rows.X[kept], rows.y[kept], held_out=rows.test, n_jobs=options.jobs
+        )
+
+
+def _draw(options: FitOptions, summary: FitSummary, rows: Rows, output: Output) -> None:
+    """The report: as a line of the trace, and as a page."""
+    from svmselect import report
+
+    with Bar("drawing the report", None, output), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        page = report.of_fit(
+            summary.model,
+            rows.X,
+            rows.y,
+            names=summary.prepared.encoder.columns,
+            title=options.title or f"{summary.prepared.target} in {summary.prepared.source.title}",
+            held_out=rows.test,
+            grid=summary.grid,
+            warnings=summary.notes,
+            settings={"data file": summary.prepared.source.title, "command": _command()},
+        )
+        report.append(page, options.folder / "trace.jsonl")
+        report.write(page, options.folder / "report.html")
+
+
+def _command() -> str:
+    return shlex.join(["svmselect", *sys.argv[1:]])

@@ -11,15 +11,15 @@ from typing import Any, NoReturn
 
 import typer
 
-from svmselect.cli.compare import compare
+from svmselect.cli.commands.compare import compare
+from svmselect.cli.commands.demo import demo
+from svmselect.cli.commands.fit import fit
+from svmselect.cli.commands.listing import listing
+from svmselect.cli.commands.predict import predict
+from svmselect.cli.commands.report import report
+from svmselect.cli.commands.reproduce import reproduce
+from svmselect.cli.commands.score import score
 from svmselect.cli.console import EndNow, complain
-from svmselect.cli.demo import demo
-from svmselect.cli.fit import fit
-from svmselect.cli.listing import listing
-from svmselect.cli.predict import predict
-from svmselect.cli.report import report
-from svmselect.cli.reproduce import reproduce
-from svmselect.cli.score import score
 from svmselect.files.whole import NO_ROOM
 
 _EPILOG = (

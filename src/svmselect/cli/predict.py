@@ -1,46 +1,155 @@
-"""``svmselect predict``: labels and probabilities for the rows of a new table."""
+"""What ``svmselect predict`` does: a piece of the table at a time, so any size will do."""
 
 from __future__ import annotations
 
+import csv
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import IO, Any
 
-import typer
+import numpy as np
 
-from svmselect.cli import options as of
+from svmselect.cli.console import Output, count
+from svmselect.cli.formulas import escaped
+from svmselect.cli.progress import Bar
+from svmselect.cli.tested import Tested
+from svmselect.files.whole import replacing_text
+from svmselect.tables import Encoder, Source, TableModel, open_source
+from svmselect.tables.cells import texts
+from svmselect.tables.encoder import Number
+from svmselect.tables.gather import labels_of
 
 
-def predict(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that fit has written.")],
-    data: of.Data,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="The CSV file to write. [default: standard output]"),
-    ] = None,
-    keep: Annotated[
-        list[str] | None,
-        typer.Option("--keep", help="A column of DATA to copy to the output; may be repeated."),
-    ] = None,
-    missing: Annotated[
-        of.Missing | None,
-        typer.Option("--missing", help="Missing values. [default: as the model was fitted]"),
-    ] = None,
-    header: of.Header = None,
-    escape: Annotated[
-        bool,
-        typer.Option(
-            "--escape-formulas",
-            help="Put ' before texts that a spreadsheet would take for formulas.",
-        ),
-    ] = False,
-    quiet: of.Quiet = False,
-    as_json: of.Json = False,
-    debug: of.Debug = False,
+def run(
+    model: Path,
+    data: str,
+    target: Path | None,
+    keep: tuple[str, ...],
+    impute: bool | None,
+    header: bool | None,
+    output: Output,
+    escape: bool = False,
 ) -> None:
-    """Predict the rows of a table, however many: labels and probabilities, as CSV."""
-    from svmselect.cli.console import Output
-    from svmselect.cli.predicting import carry_out
+    """Read, predict and write piece by piece; nothing is written where a row cannot be used.
 
-    impute = None if missing is None else missing is of.Missing.impute
-    told = Output(quiet, as_json)
-    carry_out(model, data, output, tuple(keep or ()), impute, header, told, escape)
+    ``escape`` marks texts that a spreadsheet would take for formulas.
+    """
+    if target is None and output.as_json:
+        raise ValueError("--json and the predictions both go to standard output; add -o FILE")
+    source = open_source(data, header)
+    known = load_table_model(model, source)
+    if impute is not None:
+        known = replace(known, encoder=replace(known.encoder, impute=impute))
+    known.encoder.match(source)
+    kept = [source.column(name) for name in keep]
+    counts: Counter[str] = Counter()
+    unseen: dict[str, Counter[str]] = {}
+    cell = escaped if escape else str
+    rows = wrong = judged = 0
+    with Bar(f"predicting {source.title}", None, output) as bar, _opened(target) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        names = [*kept, "prediction", *(f"probability_{c}" for c in known.classes)]
+        writer.writerow([cell(name) for name in names])
+        for frame in source.frames():
+            table = known.encoder.read(frame, source, rows)
+            for name, strange in known.encoder.unseen(table).items():
+                unseen.setdefault(name, Counter()).update(strange)
+            labels, p = known.predict(table, source.title)
+            copied = [
+                ["" if c is None else cell(c) for c in texts(frame[n].tolist())] for n in kept
+            ]
+            numbers = [[f"{value:.6g}" for value in row] for row in p.tolist()]
+            for i, label in enumerate(labels.tolist()):
+                writer.writerow([*(column[i] for column in copied), cell(str(label)), *numbers[i]])
+            counts.update(str(label) for label in labels.tolist())
+            if known.target in source.names:
+                truth = labels_of(frame[known.target].tolist())
+                there = np.array([label is not None for label in truth], dtype=np.bool_)
+                wrong += int(np.sum(truth[there] != labels.astype(object)[there]))
+                judged += int(there.sum())
+            rows += len(frame)
+            bar.step(len(frame))
+    if not rows:
+        output.note(f"{source.title} has no rows, so nothing was predicted")
+    _tell(output, target, rows, counts, unseen, known, (wrong, judged))
+
+
+def load_table_model(path: Path, source: Source | None = None) -> TableModel:
+    """A model that reads tables; one saved from Python gets the columns by name or position."""
+    from svmselect.estimators.persist import load
+
+    if not path.exists():
+        raise ValueError(f"there is no file {path}; svmselect fit writes one, model.skops")
+    if path.is_dir():
+        inside = path / "model.skops"
+        if not inside.exists():
+            raise ValueError(f"{path} is a folder without a model.skops; give the model file")
+        path = inside
+    found = load(path)
+    if isinstance(found, TableModel):
+        return found
+    width = getattr(found, "n_features_in_", None)
+    if width is None or getattr(found, "predict_proba", None) is None:
+        raise ValueError(f"{path} holds a {type(found).__name__}, which is no fitted classifier")
+    names = getattr(found, "feature_names_in_", None)
+    if names is None:
+        if source is None or len(source.names) != width:
+            raise ValueError(
+                f"{path} was saved from Python without column names and takes {width} columns; "
+                "give a table of exactly these, or fit on a data frame"
+            )
+        names = source.names
+    inputs = tuple(Number(str(name), 0.0) for name in names)
+    return TableModel(Encoder(inputs), found, "\0no target", {})
+
+
+@contextmanager
+def _opened(target: Path | None) -> Iterator[IO[str]]:
+    """Standard output, or a file that appears only when it is complete."""
+    if target is None:
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with replacing_text(target) as file:
+        yield file
+
+
+def _tell(
+    output: Output,
+    target: Path | None,
+    rows: int,
+    counts: Counter[str],
+    unseen: dict[str, Counter[str]],
+    model: TableModel,
+    judged: tuple[int, int],
+) -> None:
+    """A summary, on standard error where the predictions are on standard output."""
+    for name, strange in unseen.items():
+        shown = ", ".join(repr(text) for text, _ in strange.most_common(3))
+        output.note(
+            f"column {name!r} has {count(strange.total(), 'value')} that the model has not seen "
+            f"({shown}): they count as none of its categories"
+        )
+    wrong, n = judged
+    tested = Tested.seen(wrong / n, n, count(n, "row")) if n else None
+    fields: dict[str, Any] = {
+        "rows": rows,
+        "predictions": dict(counts),
+        "output": None if target is None else str(target),
+        "error": None if tested is None else tested.fields,
+        "unseen": {name: dict(strange) for name, strange in unseen.items()},
+    }
+    output.result(fields)
+    shares = ", ".join(f"{label} {n:,}" for label, n in sorted(counts.items()))
+    said = f"{count(rows, 'row')}: {shares}" if rows else "no rows"
+    if target is None:
+        output.note(said)
+    else:
+        output.say(f"{said}; written to {target}")
+    if tested is not None:
+        output.note(f"the file has {model.target!r} too: error {tested.words}")

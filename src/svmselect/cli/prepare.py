@@ -1,4 +1,4 @@
-"""From a file and a question to a matrix and labels, with a note on all that was done."""
+"""From a file and its options to a matrix and labels, with a note on all that was done."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ROOM = 2**26  # numbers of a matrix that is held in memory: half a gigabyte
 
 
 @dataclass(frozen=True)
-class Question:
+class TableOptions:
     """What of a table is to be used, and how."""
 
     target: str | None = None
@@ -36,7 +36,7 @@ class Question:
     seed: int = 0
 
     @classmethod
-    def asked(
+    def of(
         cls,
         target: str | None,
         header: bool | None,
@@ -45,7 +45,7 @@ class Question:
         use: list[str] | None,
         rows: int | None,
         seed: int,
-    ) -> Question:
+    ) -> TableOptions:
         """As the options of a command say it."""
         impute = missing is Missing.impute
         return cls(target, header, impute, tuple(ignore or ()), tuple(use or ()), rows, seed)
@@ -82,20 +82,20 @@ class Prepared:
         )
 
 
-def prepare(data: str, question: Question) -> Prepared:
+def prepare(data: str, options: TableOptions) -> Prepared:
     """Read a table, notice what is no input, refuse what cannot be used."""
-    source = open_source(data, question.header)
-    target = source.column(question.target)
-    ignore = {source.column(name) for name in question.ignore}
-    use = {source.column(name) for name in question.use}
-    table = gather(source, target, question.rows, question.seed)
+    source = open_source(data, options.header)
+    target = source.column(options.target)
+    ignore = {source.column(name) for name in options.ignore}
+    use = {source.column(name) for name in options.use}
+    table = gather(source, target, options.rows, options.seed)
     notes = list(source.notes)
     if len(table) < table.total:
         notes.append(
             f"{len(table):,} of {table.total:,} rows are used, drawn at random (seed "
-            f"{question.seed}); --rows changes that"
+            f"{options.seed}); --rows changes that"
         )
-    table, labels = _labelled(table, target, source, question.impute, notes)
+    table, labels = _labelled(table, target, source, options.impute, notes)
     left = unused(table, target, ignore, use)
     notes += [f"column {one.name!r} is left out: {one.reason}" for one in left]
     inputs = table.without([target, *(one.name for one in left)])
@@ -104,12 +104,12 @@ def prepare(data: str, question: Question) -> Prepared:
             f"{source.title} has no input left besides the target {target!r}: every other column "
             "has one value or names the rows; --use NAME keeps one nevertheless"
         )
-    if not question.impute:
+    if not options.impute:
         check_complete(inputs, source.title)
-    encoder = Encoder.of(inputs, question.impute)
+    encoder = Encoder.of(inputs, options.impute)
     most = _most_rows(len(encoder.columns), len(np.unique(labels)))
     if len(labels) > most:
-        kept = subset(len(labels), labels, most, question.seed)
+        kept = subset(len(labels), labels, most, options.seed)
         notes.append(
             f"{len(kept):,} of {len(labels):,} rows are used, which is what {len(encoder.columns)} "
             f"encoded columns and {len(np.unique(labels))} classes leave room for in memory"
@@ -119,9 +119,9 @@ def prepare(data: str, question: Question) -> Prepared:
     return Prepared(source, target, encoder, X, labels, table.total, tuple(notes))
 
 
-def prepare_test(data: str, like: Prepared, question: Question) -> tuple[Array, NDArray[Any]]:
+def prepare_test(data: str, like: Prepared, options: TableOptions) -> tuple[Array, NDArray[Any]]:
     """The rows of another file, as the first was read."""
-    source = open_source(data, question.header)
+    source = open_source(data, options.header)
     if like.target not in source.names:
         raise ValueError(
             f"{source.title} has no column {like.target!r}, the target; its columns are "
@@ -132,7 +132,7 @@ def prepare_test(data: str, like: Prepared, question: Question) -> tuple[Array, 
     columns, labels, before = [], [], 0
     for frame in source.frames():
         table = like.encoder.read(frame, source, before)
-        if not question.impute:
+        if not options.impute:
             check_complete(table, source.title)
         columns.append(_encoded(like.encoder, table, source))
         labels.append(labels_of(frame[like.target].tolist()))

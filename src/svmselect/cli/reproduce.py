@@ -1,49 +1,74 @@
-"""``svmselect reproduce``: a paper's tables, published beside ours."""
+"""What ``svmselect reproduce`` does."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Any
 
-import typer
+from svmselect.cli.console import Output, duration
+from svmselect.cli.progress import Bar, Stopper
 
-from svmselect.cli import options as of
+INTERRUPTED = 130
 
 
-def reproduce(
-    paper: Annotated[str, typer.Argument(metavar="PAPER", help="See: svmselect list papers.")],
-    table: Annotated[int | None, typer.Option("--table", help="Only this table.")] = None,
-    figure: Annotated[int | None, typer.Option("--figure", help="Only this figure.")] = None,
-    trials: Annotated[
-        int, typer.Option("--trials", min=1, help="Trials a cell; one is a short run.")
-    ] = 1,
-    jobs: of.Jobs = None,
-    dask: Annotated[
-        str | None, typer.Option("--dask", metavar="ADDRESS", help="Of a Dask scheduler.")
-    ] = None,
-    data_dir: Annotated[
-        Path | None, typer.Option("--data-dir", help="A folder of .npz data sets.")
-    ] = None,
-    output: of.Folder = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the trials in the folder.")
-    ] = False,
-    quiet: of.Quiet = False,
-    as_json: of.Json = False,
-    debug: of.Debug = False,
-) -> int:
-    """Run a paper's experiments again and set the published numbers beside ours."""
-    from svmselect.cli.console import Output
-    from svmselect.cli.reproducing import carry_out
+def run(paper: str, options: dict[str, Any], output: Output) -> int:
+    """Run the trials, and tell what agrees."""
+    from svmselect.experiments import reproduce
 
-    wanted: dict[str, Any] = {
-        "table": table,
-        "figure": figure,
-        "trials": trials,
-        "n_jobs": jobs,
-        "dask": dask,
-        "data_dir": data_dir,
-        "output": output,
-        "resume": resume,
-    }
-    return carry_out(paper, wanted, Output(quiet, as_json))
+    with Bar(f"trials of {paper}", 1, output) as bar, Stopper(output) as stopper:
+
+        def follow(progress: Any) -> bool:
+            bar.reach(progress.done, progress.total)
+            return stopper.asked
+
+        result = reproduce(paper, callback=follow, **options)
+    agreed, judged = result.agreement
+    output.result(
+        {
+            "paper": paper,
+            "trials": result.trials,
+            "reduced": result.reduced,
+            "complete": result.complete,
+            "agree": agreed,
+            "compared": judged,
+            "verdicts": dict(result.verdicts),
+            "missing": list(result.missing),
+            "failures": dict(result.failures),
+            "files": [str(file) for file in result.files],
+            "seconds": result.seconds,
+        }
+    )
+    titles = {exhibit.name: exhibit.title for exhibit in result.exhibits}
+    for name, rows in result.rows.items():
+        quantities = sorted({row.quantity for row in rows})
+        alike = f" ({quantities[0]})" if len(quantities) == 1 else ""
+        output.tell(f"{name}: {titles[name]}{alike}")
+        output.table(*_table(rows, len(quantities) > 1), left=2)
+        output.say("")
+    for message in result.missing:
+        output.note(message)
+    for key, message in list(result.failures.items())[:5]:
+        output.note(f"{key} failed: {message}")
+    if result.reduced:
+        output.note("one trial with reduced settings; --trials 2 or more runs it as the paper did")
+    output.say(f"{agreed} of {judged} rows agree with the paper; {duration(result.seconds)}")
+    for file in result.files:
+        output.say(f"Written: {file}")
+    if not result.complete:
+        output.say("Interrupted: --resume goes on with it.")
+        return INTERRUPTED
+    return 0
+
+
+def _table(rows: Sequence[Any], quantities: bool) -> tuple[list[str], list[list[str]]]:
+    """Published beside ours, and what each number is if they are of several kinds."""
+    made = []
+    for row in rows:
+        what = f"{row.column}, {row.quantity}" if quantities else row.column
+        ours = "" if row.value is None else f"{row.value:.4g}"
+        spread = "" if row.sd is None else f" ({row.sd:.2g})"
+        printed = "" if row.published is None else f"{row.published.value:g}"
+        if row.published is not None and row.published.spread:
+            printed += f" ({row.published.spread})"
+        made.append([row.row, what, printed, ours + spread, row.verdict])
+    return ["row", "column", "published", "ours", "verdict"], made

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from functools import cache
-from importlib import import_module
-from inspect import getmembers, isabstract, isclass
-from pkgutil import iter_modules
 from typing import Any
 
 from svmselect.criteria.base import FREE, PENALISED, Context, Criterion, Verdict, every
+from svmselect.registry import classes_of, make
 
 __all__ = [
     "FREE",
@@ -32,13 +29,7 @@ def available() -> dict[str, type[Criterion]]:
     dict
         Names to classes.
     """
-    found: dict[str, type[Criterion]] = {}
-    for entry in iter_modules(__path__):
-        module = import_module(f"{__name__}.{entry.name}")
-        for _, member in getmembers(module, isclass):
-            here = member.__module__ == module.__name__
-            if here and issubclass(member, Criterion) and not isabstract(member):
-                found[member.name] = member
+    found = {cls.name: cls for cls in classes_of(__name__, Criterion)}
     return dict(sorted(found.items()))
 
 
@@ -63,17 +54,5 @@ def get_criterion(criterion: str | Criterion, **options: Any) -> Criterion:
     >>> get_criterion("alignment", centred=False)
     Alignment(centred=False)
     """
-    if isinstance(criterion, Criterion):
-        if options:
-            raise ValueError(f"options {sorted(options)} belong inside {criterion!r}")
-        return criterion
-    known = available()
-    if criterion not in known:
-        raise ValueError(f"criterion {criterion!r} is not one of {', '.join(map(repr, known))}")
-    cls = known[criterion]
-    allowed = [f.name for f in fields(cls)]
-    for option in options:
-        if option not in allowed:
-            takes = ", ".join(allowed) if allowed else "no options"
-            raise ValueError(f"criterion {criterion!r} has no option {option!r}; it takes {takes}")
-    return cls(**options)
+    made: Criterion = make("criterion", criterion, Criterion, available(), options)
+    return made

@@ -209,6 +209,14 @@ class Criterion(ABC):
         return f"it is defined for {served}"
 
 
+IN_THE_KERNEL = (
+    "the offset is a Constant in the kernel here, because an unpenalised intercept has no proper "
+    "prior and so no evidence: pass fit_intercept=False and add, for example, + Constant(0.1) to "
+    "the kernel"
+)
+"""What evidences say to an intercept of its own."""
+
+
 def every(*losses: str, offsets: tuple[str, ...] = (FREE, PENALISED)) -> frozenset[tuple[str, str]]:
     """All pairs of these losses and offsets."""
     return frozenset((loss, offset) for loss in losses for offset in offsets)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmselect.criteria.base import PENALISED, Context, Criterion, Verdict, every
+from svmselect.criteria.base import IN_THE_KERNEL, PENALISED, Context, Criterion, Verdict, every
 from svmselect.kernels import Kernel
+from svmselect.posterior.backend import check_device
 from svmselect.posterior.ep import propagate
 from svmselect.types import Array, IntArray, Sensitivity
 
@@ -56,18 +57,11 @@ class EvidenceEP(Criterion):
         """Refuse senseless options."""
         if self.rank is not None and self.rank < 1:
             raise ValueError(f"evidence-ep: rank must be at least 1, got {self.rank!r}")
-        if self.device not in ("cpu", "torch-cpu") and not self.device.startswith("cuda"):
-            raise ValueError(
-                f'evidence-ep: device={self.device!r} is not "cpu", "cuda" or "torch-cpu"'
-            )
+        check_device(self.device)
 
     def refusal(self, kernel: Kernel, loss: str, fit_intercept: bool) -> str | None:
         if fit_intercept:
-            return (
-                "the offset is a Constant in the kernel here, because an unpenalised intercept has "
-                "no proper prior and so no evidence: pass fit_intercept=False and add, for "
-                "example, + Constant(0.1) to the kernel"
-            )
+            return IN_THE_KERNEL
         return super().refusal(kernel, loss, fit_intercept)
 
     def evaluate(self, context: Context, gradient: bool) -> Verdict:

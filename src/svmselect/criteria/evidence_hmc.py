@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from svmselect.criteria.base import PENALISED, Context, Criterion, Verdict, every
+from svmselect.criteria.base import IN_THE_KERNEL, PENALISED, Context, Criterion, Verdict, every
 from svmselect.criteria.sampled import Chains, Past, Sampled, Source, Weighted, sample
 from svmselect.kernels import Kernel
 from svmselect.posterior.averages import Gatherer
-from svmselect.posterior.backend import get_backend
+from svmselect.posterior.backend import check_device, get_backend
 from svmselect.posterior.ep import propagate
 from svmselect.posterior.frame import Frame
 from svmselect.posterior.hmc import Stepper
@@ -105,10 +105,7 @@ class EvidenceHMC(Criterion):
                 raise ValueError(f"evidence-hmc: {name} must be at least 1, got {count!r}")
         if not (isfinite(self.tolerance) and self.tolerance > 0):
             raise ValueError(f"evidence-hmc: tolerance must be positive, got {self.tolerance!r}")
-        if self.device not in ("cpu", "torch-cpu") and not self.device.startswith("cuda"):
-            raise ValueError(
-                f'evidence-hmc: device={self.device!r} is not "cpu", "cuda" or "torch-cpu"'
-            )
+        check_device(self.device)
         if self.scheme == "paper" and (self.rank is not None or self.device != "cpu"):
             raise ValueError(
                 'evidence-hmc: scheme="paper" is the reference: it takes neither rank nor device'
@@ -116,11 +113,7 @@ class EvidenceHMC(Criterion):
 
     def refusal(self, kernel: Kernel, loss: str, fit_intercept: bool) -> str | None:
         if fit_intercept:
-            return (
-                "the offset is a Constant in the kernel here, because an unpenalised intercept has "
-                "no proper prior and so no evidence: pass fit_intercept=False and add, for "
-                "example, + Constant(0.1) to the kernel"
-            )
+            return IN_THE_KERNEL
         return super().refusal(kernel, loss, fit_intercept)
 
     def evaluate(self, context: Context, gradient: bool) -> Verdict:

@@ -7,7 +7,7 @@ from math import isfinite
 
 import numpy as np
 
-from svmselect.criteria.base import PENALISED, Context, Criterion, Verdict, every
+from svmselect.criteria.base import IN_THE_KERNEL, PENALISED, Context, Criterion, Verdict, every
 from svmselect.criteria.laplace_algebra import judged, log_determinant
 from svmselect.kernels import Kernel
 from svmselect.machine.losses import get_loss
@@ -58,11 +58,7 @@ class Laplace(Criterion):
 
     def refusal(self, kernel: Kernel, loss: str, fit_intercept: bool) -> str | None:
         if fit_intercept and (loss, PENALISED) in self.serves:
-            return (
-                "the offset is a Constant in the kernel here, because an unpenalised intercept has "
-                "no proper prior and so no evidence: pass fit_intercept=False and add, for "
-                "example, + Constant(0.1) to the kernel"
-            )
+            return IN_THE_KERNEL
         return super().refusal(kernel, loss, fit_intercept)
 
     def evaluate(self, context: Context, gradient: bool) -> Verdict:

@@ -12,9 +12,9 @@ from numbers import Integral
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from svmselect.criteria.base import Context, Criterion
+from svmselect.criteria.splits import as_pairs, check_range, check_trained, no_folds, row_numbers
 from svmselect.data import Dataset, Folds, stratified_folds
 from svmselect.kernels.tangents import directional
 from svmselect.machine import ActiveSystem, Solution
@@ -126,11 +126,9 @@ class Fold:
     def of(cls, data: Dataset, train: Any, test: Any, number: int) -> Fold:
         """Train on one list of rows, look at another; a row named twice counts twice."""
         n = len(data)
-        parts = [_rows(part, f"cv: split {number}") for part in (train, test)]
+        parts = [row_numbers(part, number) for part in (train, test)]
         for part in parts:
-            if len(part) and not (part.min() >= 0 and part.max() < n):
-                bad = part[(part < 0) | (part >= n)][0]
-                raise ValueError(f"cv: split {number} names row {bad}; there are rows 0 to {n - 1}")
+            check_range(part, n, number)
         counts = np.bincount(parts[0], minlength=n)
         both = parts[1][counts[parts[1]] > 0]
         if len(both):
@@ -139,12 +137,8 @@ class Fold:
                 "machine is not trained on"
             )
         weights = counts * data.weights
-        for sign, label in zip((-1.0, 1.0), data.classes.tolist(), strict=True):
-            if not weights[data.y == sign].any():
-                raise ValueError(
-                    f"cv: split {number} leaves no row of class {label!r} to train on; use "
-                    "stratified folds, or fewer"
-                )
+        mass = np.array([weights[data.y == sign].sum() for sign in (-1.0, 1.0)])
+        check_trained(mass, data.classes, number)
         test = parts[1][data.weights[parts[1]] > 0]
         return cls(weights, test, data.weights[test])
 
@@ -249,7 +243,7 @@ def _seed(random_state: Any) -> int:
 def _checked(cv: Any) -> Any:
     """A number, a splitter, or ready splits as nested tuples (a value, whatever they came as)."""
     if isinstance(cv, bool | str | bytes):  # a string has a split() of its own
-        raise ValueError(f"cv must be a number of folds, a splitter or splits, got {cv!r}")
+        raise no_folds(cv)
     if isinstance(cv, Integral):
         if cv < 2:
             raise ValueError(f"cv={cv} makes no folds; choose 2 or more, 5 or 10 as a rule")
@@ -263,18 +257,9 @@ def _checked(cv: Any) -> Any:
                 "compared; give it an integer random_state"
             )
         return cv
-    try:
-        pairs = [tuple(pair) for pair in cv]
-    except TypeError:
-        raise ValueError(
-            f"cv must be a number of folds, a splitter with split(X, y), or an iterable of "
-            f"(training rows, held-out rows), got {cv!r}"
-        ) from None
-    if not pairs or any(len(pair) != 2 for pair in pairs):
-        raise ValueError("cv must hold at least one pair (training rows, held-out rows)")
     return tuple(
-        tuple(tuple(_rows(part, f"cv: split {i}").tolist()) for part in pair)
-        for i, pair in enumerate(pairs)
+        tuple(tuple(row_numbers(part, i).tolist()) for part in pair)
+        for i, pair in enumerate(as_pairs(cv))
     )
 
 
@@ -283,13 +268,3 @@ def _restless(options: Mapping[str, Any]) -> bool:
     if not options.get("shuffle", True) or "random_state" not in options:
         return False
     return not isinstance(options["random_state"], Integral)
-
-
-def _rows(part: Any, where: str) -> NDArray[np.intp]:
-    """Row numbers, from numbers or from a mask."""
-    rows = np.asarray(part)
-    if rows.dtype == np.bool_:
-        rows = np.flatnonzero(rows)
-    if rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iu"):
-        raise ValueError(f"{where} must list row numbers, got an array of {rows.dtype}")
-    return rows.astype(np.intp)

@@ -37,7 +37,6 @@ SPLICE = Coding(
 )
 CAR = Coding(("acc", "good", "vgood"), nominal=("Doors", "Persons", "doors", "persons"))
 CONNECT_4 = Coding(("win",), without=("draw",))
-CHESS = Coding(("won",))
 # Glasmachers & Igel merged minority classes and do not say which: here the largest of the 18
 # outcomes, a win in fourteen moves (4,553 of 28,056), is +1; errors are then near theirs.
 KRKOPT = Coding(

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 
 from svmselect.data import Pair, data_hash
 from svmselect.estimators.chosen import Chosen, OutOfFold, Setting, hold_out
@@ -17,7 +16,7 @@ from svmselect.estimators.problem import Problem
 from svmselect.estimators.strategies.default import CONSTANTS, choose
 from svmselect.estimators.strategies.many_rows import Large, choose_large
 from svmselect.kernels import Kernel
-from svmselect.parallel import Serial, single_threaded
+from svmselect.parallel import Serial, cores, in_order
 from svmselect.probability.calibration import Sigmoid, upright
 from svmselect.search.checkpoint import Journal
 from svmselect.search.run import Progress, Session
@@ -66,7 +65,7 @@ def by_default(
         "loss": loss, "kernels": tuple(kernels), "ard": ard, "random_state": limits.seed
     }  # fmt: skip
     if not separate:
-        options |= {"threads": effective_n_jobs(limits.n_jobs), "start": start}
+        options |= {"threads": cores(limits.n_jobs), "start": start}
         session = Session(
             Serial(), _journal(problem, limits, options), limits.tell, None, limits.max_time
         )
@@ -118,11 +117,11 @@ def _strategy(X: Array, pairs: Sequence[Pair], session: Session, options: dict[s
 def _each(
     problem: Problem, pairs: Sequence[Pair], options: dict[str, Any], limits: Limits
 ) -> list[Large]:
-    """Every pair for itself, spread over joblib's workers."""
+    """Every pair for itself, spread over the workers."""
     seconds = None if limits.max_time is None else limits.max_time / len(pairs)
-    tasks = (delayed(single_threaded)(_alone, problem.X, pair, options, seconds) for pair in pairs)
+    tasks = [(problem.X, pair, options, seconds) for pair in pairs]
     found = []
-    for one in Parallel(limits.n_jobs, return_as="generator")(tasks):
+    for one in in_order(_alone, tasks, limits.n_jobs):
         found.append(one)
         if limits.report is not None:
             limits.report(one.choice.records[-1].evaluation)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from svmselect.criteria.splits import as_pairs, check_range, check_trained, row_numbers
 from svmselect.data import stratified_folds
 from svmselect.types import Array, BoolArray, IntArray, Note
 
@@ -142,32 +142,13 @@ def _round(codes: IntArray, k: int, seed: int, groups: NDArray[Any] | None) -> B
 def _pairs(
     cv: Any, X: Array, y: NDArray[Any], groups: NDArray[Any] | None
 ) -> list[tuple[Any, Any]]:
-    split = None if isinstance(cv, str) else getattr(cv, "split", None)
-    if callable(split):
-        found = split(X, y, groups)
-    elif isinstance(cv, Iterable) and not isinstance(cv, str):
-        found = cv
-    else:
-        raise ValueError(
-            "cv must be a number of folds, a splitter with split(X, y), or an iterable of "
-            f"(training rows, held-out rows), got {cv!r}"
-        )
-    pairs = [tuple(pair) for pair in found]
-    if not pairs or any(len(pair) != 2 for pair in pairs):
-        raise ValueError("cv must hold at least one pair (training rows, held-out rows)")
-    return pairs
+    split = None if isinstance(cv, str | bytes) else getattr(cv, "split", None)
+    return as_pairs(split(X, y, groups) if callable(split) else cv)
 
 
 def _rows(part: Any, n: int, number: int) -> IntArray:
-    rows = np.asarray(part)
-    if rows.dtype == np.bool_:
-        rows = np.flatnonzero(rows)
-    if rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iu"):
-        raise ValueError(f"cv: split {number} must list row numbers, got an array of {rows.dtype}")
-    rows = rows.astype(np.intp)
-    if len(rows) and not (rows.min() >= 0 and rows.max() < n):
-        bad = rows[(rows < 0) | (rows >= n)][0]
-        raise ValueError(f"cv: split {number} names row {bad}; there are rows 0 to {n - 1}")
+    rows = row_numbers(part, number)
+    check_range(rows, n, number)
     return rows
 
 
@@ -179,10 +160,4 @@ def _check_split(
             f"cv: split {number} trains on a row that it holds out; hold out rows that the machine "
             "does not see"
         )
-    missing = np.bincount(codes, train, len(classes)) == 0
-    if missing.any():
-        label = classes.tolist()[int(missing.argmax())]
-        raise ValueError(
-            f"cv: split {number} leaves no row of class {label!r} to train on; use stratified "
-            "folds, or fewer"
-        )
+    check_trained(np.bincount(codes, train, len(classes)), classes, number)

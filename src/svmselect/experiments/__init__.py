@@ -5,7 +5,7 @@ each as it arrives, and writes a CSV file, a Markdown page and pictures. ``avail
 papers: a file added to this folder is found.
 
 How a paper's file is written. ``<paper>.py`` holds one ``Paper`` at its top level, conventionally
-``PAPER``, and stands on four things of ``svmselect.experiments.frame``:
+``PAPER``, and stands on four things of ``svmselect.experiments.reproduction``:
 
 1. *Tasks.* A ``Task`` is one trial of one cell: ``Task(("crabs", "gacv"), trial, seed, settings)``.
    Its settings (JSON: numbers, strings, lists, dicts) and seed decide its numbers, nothing else
@@ -41,12 +41,12 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
-from svmselect.experiments.frame.carry_out import Progress, carry_out
-from svmselect.experiments.frame.outcomes import Outcome, Outcomes
-from svmselect.experiments.frame.paper import Exhibit, Paper, Task, seed_of
-from svmselect.experiments.frame.published import read_published
-from svmselect.experiments.frame.result import Result
-from svmselect.experiments.frame.row import Published, Row
+from svmselect.experiments.reproduction.outcomes import Outcome, Outcomes
+from svmselect.experiments.reproduction.paper import Exhibit, Paper, Task, seed_of
+from svmselect.experiments.reproduction.published import read_published
+from svmselect.experiments.reproduction.result import Result
+from svmselect.experiments.reproduction.row import Published, Row
+from svmselect.experiments.reproduction.run import Progress, run
 
 __all__ = [
     "Exhibit",
@@ -111,6 +111,6 @@ def reproduce(
         raise ValueError("n_jobs and dask are two ways to spread the work; give one of them")
     folder = Path("reproduced") / paper.name if output is None else Path(output)
     data = None if data_dir is None else Path(data_dir).resolve()
-    return carry_out(
+    return run(
         paper, table, figure, trials, n_jobs, dask, data, folder, resume, callback
     )  # fmt: skip

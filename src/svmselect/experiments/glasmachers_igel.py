@@ -17,12 +17,12 @@ import numpy as np
 
 from svmselect.datasets import load
 from svmselect.experiments.elitist_cma import ElitistCMA
-from svmselect.experiments.frame.outcomes import Outcomes
-from svmselect.experiments.frame.paper import Exhibit, Paper, Task, seed_of
-from svmselect.experiments.frame.published import read_published
-from svmselect.experiments.frame.row import Published, Row
-from svmselect.experiments.glasmachers_igel_data import PROBLEMS, TABLE_1, Problem, Split, split
+from svmselect.experiments.glasmachers_igel_data import BENCHMARKS, TABLE_1, Benchmark, Split, split
 from svmselect.experiments.glasmachers_igel_signs import signs
+from svmselect.experiments.reproduction.outcomes import Outcomes
+from svmselect.experiments.reproduction.paper import Exhibit, Paper, Task, seed_of
+from svmselect.experiments.reproduction.published import read_published
+from svmselect.experiments.reproduction.row import Published, Row
 from svmselect.kernels import RBF
 from svmselect.search import Search
 from svmselect.search.irprop import IRprop
@@ -94,58 +94,58 @@ def _automatic(held: Split, seed: int) -> dict[str, Any]:
     return {"error": float(np.mean(model.predict(held.X_test) != held.y_test))}
 
 
-def _tasks(problems: Sequence[Problem], trials: int, reduced: bool) -> list[Task]:
+def _tasks(benchmarks: Sequence[Benchmark], trials: int, reduced: bool) -> list[Task]:
     tasks = []
     for trial in range(trials):
-        for problem in problems:
+        for benchmark in benchmarks:
             settings = {
-                "train": problem.train,
+                "train": benchmark.train,
                 "most_train": 250 if reduced else 10**6,
                 "iterations": 30 if reduced else 200,
             }
-            seed = seed_of("split", problem.name, trial)
+            seed = seed_of("split", benchmark.name, trial)
             tasks += [
-                Task((problem.name, method), trial, seed, settings) for method in (*METHODS, OURS)
+                Task((benchmark.name, method), trial, seed, settings) for method in (*METHODS, OURS)
             ]
     return tasks
 
 
-def _rows(problems: Sequence[Problem], outcomes: Outcomes) -> list[Row]:
+def _rows(benchmarks: Sequence[Benchmark], outcomes: Outcomes) -> list[Row]:
     """Medians beside theirs and their quartiles; the signs of our Wilcoxon tests in the note."""
     printed = {
         (r["dataset"], r["method"]): r for r in read_published("glasmachers_igel_tables_1_2.csv")
     }
     rows = []
-    for problem in problems:
-        errors = {m: outcomes.values(problem.name, m, of="error") for m in (*METHODS, OURS)}
-        best = min(float(printed[problem.title, m]["median"]) for m in METHODS)
+    for benchmark in benchmarks:
+        errors = {m: outcomes.values(benchmark.name, m, of="error") for m in (*METHODS, OURS)}
+        best = min(float(printed[benchmark.title, m]["median"]) for m in METHODS)
         for method in (*METHODS, OURS):
             published = None
             if method != OURS:
-                theirs = printed[problem.title, method]
+                theirs = printed[benchmark.title, method]
                 low, middle, high = (float(theirs[k]) for k in ("q25", "median", "q75"))
                 published = Published(middle, low=low, high=high)
             rows.append(
                 Row(
-                    problem.title,
+                    benchmark.title,
                     method,
                     "median test error",
                     errors[method],
                     published,
                     fold="median",
                     best=best,
-                    missing=outcomes.problem(problem.name, method),
-                    note=_note(method, errors, problem),
+                    missing=outcomes.problem(benchmark.name, method),
+                    note=_note(method, errors, benchmark),
                 )
             )
     return rows
 
 
-def _note(method: str, errors: dict[str, tuple[float, ...]], problem: Problem) -> str:
+def _note(method: str, errors: dict[str, tuple[float, ...]], benchmark: Benchmark) -> str:
     """Our quartiles, the signs, and on the first row of a set where its sizes come from."""
     said = []
-    if method == METHODS[0] and problem.known != "published":
-        said.append(f"{problem.train} training rows {problem.known}")
+    if method == METHODS[0] and benchmark.known != "published":
+        said.append(f"{benchmark.train} training rows {benchmark.known}")
     if len(errors[method]) > 3:
         low, high = np.quantile(errors[method], [0.25, 0.75])
         said.append(f"quartiles {low:.3f} to {high:.3f}")
@@ -188,8 +188,9 @@ def _toy_draw(outcomes: Outcomes, figure: Figure) -> None:
     axes[0].set_ylabel("mean log gamma")
 
 
-def _table(number: int, problems: Sequence[Problem], title: str) -> Exhibit:
-    return Exhibit(*("table", number, title), partial(_tasks, problems), partial(_rows, problems))
+def _table(number: int, benchmarks: Sequence[Benchmark], title: str) -> Exhibit:
+    tasks, rows = partial(_tasks, benchmarks), partial(_rows, benchmarks)
+    return Exhibit("table", number, title, tasks, rows)
 
 
 PAPER = Paper(
@@ -203,11 +204,11 @@ PAPER = Paper(
     exhibits=(
         Exhibit(
             *("figure", 2, "kernel parameters found on the toy problem"),
-            partial(_tasks, PROBLEMS[:1]),
+            partial(_tasks, BENCHMARKS[:1]),
             *(_toy_rows, _toy_draw),
         ),
-        _table(1, PROBLEMS[:TABLE_1], "test errors on the first 20 data sets"),
-        _table(2, PROBLEMS[TABLE_1:], "test errors on the remaining 8 data sets"),
+        _table(1, BENCHMARKS[:TABLE_1], "test errors on the first 20 data sets"),
+        _table(2, BENCHMARKS[TABLE_1:], "test errors on the remaining 8 data sets"),
     ),
     run=run,
     notes=(

@@ -17,7 +17,7 @@ from svmselect.types import Array
 
 
 @dataclass(frozen=True)
-class Problem:
+class Benchmark:
     """A data set of the tables: its name there and here, training rows, and how we know them."""
 
     title: str
@@ -26,35 +26,35 @@ class Problem:
     known: str = "published"
 
 
-PROBLEMS = (
-    Problem("artificial toy problem", "half-relevant", 500),
-    Problem("balance-scale", "balance-scale", 298, "inferred"),
-    Problem("banana", "banana", 400),
-    Problem("cylinder bands", "cylinder-bands", 195, "inferred"),
-    Problem("breast cancer", "breast-cancer", 200),
-    Problem("car evaluation", "car", 500, "assumed"),
-    Problem("connect-4", "connect-4", 500, "assumed"),
-    Problem("diabetis", "diabetis", 468),
-    Problem("diagnosis", "diagnosis", 90, "inferred"),
-    Problem("flare solar", "flare-solar", 666),
-    Problem("german", "german", 700),
-    Problem("heart", "heart", 170),
-    Problem("image", "image", 1300),
-    Problem("ionosphere", "ionosphere", 151, "inferred"),
-    Problem("king rook vs. king", "king-rook-king", 500, "assumed"),
-    Problem("king rook vs. king pawn", "king-rook-king-pawn", 500, "assumed"),
-    Problem("magic gamma telescope", "magic", 500, "assumed"),
-    Problem("mammographic mass", "mammographic", 430, "assumed"),
-    Problem("ringnorm", "ringnorm", 400),
-    Problem("sonar (mines vs. rocks)", "sonar", 100, "inferred"),
-    Problem("spambase", "spambase", 500, "assumed"),
-    Problem("splice", "splice", 1000),
-    Problem("thyroid", "thyroid", 140),
-    Problem("tic-tac-toe", "tic-tac-toe", 400, "inferred"),
-    Problem("titanic", "titanic", 150),
-    Problem("blood transfusion", "transfusion", 348, "inferred"),
-    Problem("twonorm", "twonorm", 400),
-    Problem("waveform", "waveform", 400),
+BENCHMARKS = (
+    Benchmark("artificial toy problem", "half-relevant", 500),
+    Benchmark("balance-scale", "balance-scale", 298, "inferred"),
+    Benchmark("banana", "banana", 400),
+    Benchmark("cylinder bands", "cylinder-bands", 195, "inferred"),
+    Benchmark("breast cancer", "breast-cancer", 200),
+    Benchmark("car evaluation", "car", 500, "assumed"),
+    Benchmark("connect-4", "connect-4", 500, "assumed"),
+    Benchmark("diabetis", "diabetis", 468),
+    Benchmark("diagnosis", "diagnosis", 90, "inferred"),
+    Benchmark("flare solar", "flare-solar", 666),
+    Benchmark("german", "german", 700),
+    Benchmark("heart", "heart", 170),
+    Benchmark("image", "image", 1300),
+    Benchmark("ionosphere", "ionosphere", 151, "inferred"),
+    Benchmark("king rook vs. king", "king-rook-king", 500, "assumed"),
+    Benchmark("king rook vs. king pawn", "king-rook-king-pawn", 500, "assumed"),
+    Benchmark("magic gamma telescope", "magic", 500, "assumed"),
+    Benchmark("mammographic mass", "mammographic", 430, "assumed"),
+    Benchmark("ringnorm", "ringnorm", 400),
+    Benchmark("sonar (mines vs. rocks)", "sonar", 100, "inferred"),
+    Benchmark("spambase", "spambase", 500, "assumed"),
+    Benchmark("splice", "splice", 1000),
+    Benchmark("thyroid", "thyroid", 140),
+    Benchmark("tic-tac-toe", "tic-tac-toe", 400, "inferred"),
+    Benchmark("titanic", "titanic", 150),
+    Benchmark("blood transfusion", "transfusion", 348, "inferred"),
+    Benchmark("twonorm", "twonorm", 400),
+    Benchmark("waveform", "waveform", 400),
 )
 TABLE_1 = 20
 """How many of them are in Table 1; the others are in Table 2."""

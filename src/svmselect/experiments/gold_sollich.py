@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from svmselect.experiments.frame.outcomes import Outcomes
-from svmselect.experiments.frame.paper import Exhibit, Paper, Task, seed_of
-from svmselect.experiments.frame.published import read_published
-from svmselect.experiments.frame.row import Published, Row
 from svmselect.experiments.gold_sollich_figures import draw_ascent, draw_histograms, draw_walk
 from svmselect.experiments.gold_sollich_trials import WALKS, run
+from svmselect.experiments.reproduction.outcomes import Outcomes
+from svmselect.experiments.reproduction.paper import Exhibit, Paper, Task, seed_of
+from svmselect.experiments.reproduction.published import read_published
+from svmselect.experiments.reproduction.row import Published, Row
 
 SIZES = {"crabs": (5, 80, 120), "pima": (7, 200, 332), "wdbc": (30, 300, 269),
          "twonorm": (20, 300, 7100), "ringnorm": (20, 300, 7100)}  # fmt: skip

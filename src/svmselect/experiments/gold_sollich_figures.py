@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from svmselect.experiments.frame.outcomes import Outcomes
+from svmselect.experiments.reproduction.outcomes import Outcomes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from svmselect.datasets import load, standardised
-from svmselect.experiments.frame.paper import Task
-from svmselect.experiments.frame.quiet import quiet
+from svmselect.experiments.reproduction.paper import Task
+from svmselect.experiments.reproduction.quiet import quiet
 from svmselect.kernels import RBF, Constant, Kernel
 from svmselect.machine import solve
 from svmselect.search.gradient_ascent import GradientAscent
@@ -32,7 +32,7 @@ WALKS = {
 SHOWN = 150  # points of a trace that are kept
 
 
-class Problem:
+class TrainTest:
     """A data set of section 5.1: standardised over all rows, the first rows for training.
 
     The paper's 80 crabs are a sample that is even in the colour, which is no input, and otherwise
@@ -81,31 +81,31 @@ def run(task: Task, data_dir: Path | None) -> dict[str, Any]:
     """One trial; ``task.name`` is (data set, method)."""
     name, method = task.name
     s = task.settings
-    problem = Problem(name, data_dir, s.get("split", 0))
+    data = TrainTest(name, data_dir, s.get("split", 0))
     if method == "sizes":
         return {
-            "inputs": problem.X.shape[1],
-            "train": len(problem.y),
-            "test": len(problem.test_y),
+            "inputs": data.X.shape[1],
+            "train": len(data.y),
+            "test": len(data.test_y),
         }
     with quiet():
         if method in WALKS:
-            return walk(problem, method, task.seed, s)
+            return walk(data, method, task.seed, s)
         if method == "walk-trace":
-            return walk(problem, "laplace-hinge", task.seed, s, trace=True)
+            return walk(data, "laplace-hinge", task.seed, s, trace=True)
         if method == "ascent-trace":
-            return ascent(problem, task.seed, s, trace=True)
+            return ascent(data, task.seed, s, trace=True)
         if method.startswith("evidence-gradient"):
-            return ascent(problem, task.seed, s)
+            return ascent(data, task.seed, s)
         if method == "svm-cv":
-            return cross_validated(problem, task.seed, s)
+            return cross_validated(data, task.seed, s)
         if method == "gp-laplace":
-            return gp_laplace(problem, task.seed, s)
-        return ours(problem, method, task.seed, s)
+            return gp_laplace(data, task.seed, s)
+        return ours(data, method, task.seed, s)
 
 
 def walk(
-    problem: Problem, method: str, seed: int, settings: Mapping[str, Any], trace: bool = False
+    data: TrainTest, method: str, seed: int, settings: Mapping[str, Any], trace: bool = False
 ) -> dict[str, Any]:
     """A greedy random walk on a simple criterion; GACV and span at C = 1 (section 4)."""
     criterion, loss = WALKS[method]
@@ -115,30 +115,30 @@ def walk(
     search = RandomWalk(sweeps=settings["sweeps"])
     begun = time.process_time()
     found = select(
-        problem.X, problem.y, criterion, search, problem.kernel, loss, False, bounds=bounds,
+        data.X, data.y, criterion, search, data.kernel, loss, False, bounds=bounds,
         random_state=seed,
     )  # fmt: skip
     seconds = time.process_time() - begun
     evaluations = len(found.trace.records)
     begun = time.process_time()
-    solve(found.kernel(problem.X), problem.y, found.C, loss=loss, fit_intercept=False)
+    solve(found.kernel(data.X), data.y, found.C, loss=loss, fit_intercept=False)
     training = time.process_time() - begun
     values = {
-        "error": problem.error(found.predict(problem.test_X)),
+        "error": data.error(found.predict(data.test_X)),
         "value": found.value,
         "evaluations": evaluations,
         "seconds_per_step": seconds / evaluations,
         "seconds_of_training": training,
         **scales(found),
     }
-    return values | (_improvements(problem, found) if trace else {})
+    return values | (_improvements(data, found) if trace else {})
 
 
 def ascent(
-    problem: Problem, seed: int, settings: Mapping[str, Any], trace: bool = False
+    data: TrainTest, seed: int, settings: Mapping[str, Any], trace: bool = False
 ) -> dict[str, Any]:
     """Gradient ascent on the evidence; the error at its end and the least on its way (5.3.2)."""
-    d = problem.X.shape[1]
+    d = data.X.shape[1]
     rng = np.random.default_rng(seed)
     # section 4.3; for the figures all length scales begin alike
     lengths = np.full(d, rng.uniform(-1, 2)) if trace else rng.uniform(-1, 2, d)
@@ -146,15 +146,15 @@ def ascent(
     search = GradientAscent(**settings["search"])
     begun = time.process_time()
     found = select(
-        problem.X, problem.y, settings["criterion"], search, problem.kernel, "hinge", False,
+        data.X, data.y, settings["criterion"], search, data.kernel, "hinge", False,
         start=start, budget=settings["budget"], random_state=seed, options=settings["options"],
     )  # fmt: skip
     seconds = time.process_time() - begun
     records = found.trace.records
-    form = problem.kernel
-    errors = [problem.error_at(form.at(r.point[1:]), float(np.exp(r.point[0]))) for r in records]
+    form = data.kernel
+    errors = [data.error_at(form.at(r.point[1:]), float(np.exp(r.point[0]))) for r in records]
     values: dict[str, Any] = {
-        "error": problem.error(found.predict(problem.test_X)),
+        "error": data.error(found.predict(data.test_X)),
         "best_error": min(errors),
         "value": found.value,
         "steps": len(records),
@@ -171,22 +171,22 @@ def ascent(
     return values
 
 
-def ours(problem: Problem, method: str, seed: int, settings: Mapping[str, Any]) -> dict[str, Any]:
+def ours(data: TrainTest, method: str, seed: int, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Evidence by EP and quasi-Newton: from a random start, with the level-3 prior, or several."""
     several = settings["starts"] if method == "ours-ensemble" else 1
     begun = time.process_time()
     found = select(
-        problem.X, problem.y, "evidence-ep", "lbfgs", problem.kernel, "hinge", False,
+        data.X, data.y, "evidence-ep", "lbfgs", data.kernel, "hinge", False,
         prior="hierarchical" if method == "ours-level-3" else None, start="gold-sollich",
         budget=settings["budget"], n_starts=several, random_state=seed,
     )  # fmt: skip
-    labels = found.predict(problem.test_X)
+    labels = found.predict(data.test_X)
     members = 1
     if method == "ours-ensemble":
         ensemble = of_optima(found)
-        labels, members = ensemble.predict(problem.test_X, by="vote"), len(ensemble.members)
+        labels, members = ensemble.predict(data.test_X, by="vote"), len(ensemble.members)
     return {
-        "error": problem.error(labels),
+        "error": data.error(labels),
         "value": found.value,
         "members": members,
         "seconds": time.process_time() - begun,
@@ -194,25 +194,25 @@ def ours(problem: Problem, method: str, seed: int, settings: Mapping[str, Any]) 
     }
 
 
-def cross_validated(problem: Problem, seed: int, settings: Mapping[str, Any]) -> dict[str, Any]:
+def cross_validated(data: TrainTest, seed: int, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Table 5's SVM CV: one length scale and k0 by ten-fold cross-validation, a free offset.
 
     The machine depends on C k0 only, so C is searched at k0 = 1.
     """
     found = select(
-        problem.X, problem.y, "cv-error", "grid", RBF(1.0), "hinge", True, start="data",
+        data.X, data.y, "cv-error", "grid", RBF(1.0), "hinge", True, start="data",
         budget=settings["budget"], random_state=seed, options={"cv": 10},
     )  # fmt: skip
-    return {"error": problem.error(found.predict(problem.test_X)), "C": found.C}
+    return {"error": data.error(found.predict(data.test_X)), "C": found.C}
 
 
-def gp_laplace(problem: Problem, seed: int, settings: Mapping[str, Any]) -> dict[str, Any]:
+def gp_laplace(data: TrainTest, seed: int, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Table 5's GP Lap: a logistic Gaussian process, hyperparameters by Laplace's evidence."""
     found = select(
-        problem.X, problem.y, "logistic-laplace", "lbfgs", problem.kernel, "logistic", False,
+        data.X, data.y, "logistic-laplace", "lbfgs", data.kernel, "logistic", False,
         start="data", budget=settings["budget"], random_state=seed,
     )  # fmt: skip
-    return {"error": problem.error(found.predict(problem.test_X)), "value": found.value}
+    return {"error": data.error(found.predict(data.test_X)), "value": found.value}
 
 
 def scales(found: Selection) -> dict[str, float]:
@@ -221,7 +221,7 @@ def scales(found: Selection) -> dict[str, float]:
     return {"C": found.C, "k0": float(k0), "k_off": float(offset)}
 
 
-def _improvements(problem: Problem, found: Selection) -> dict[str, Any]:
+def _improvements(data: TrainTest, found: Selection) -> dict[str, Any]:
     """The points a walk moved to, with GACV and test error beside the criterion (Figure 1)."""
     kept, lowest = [], np.inf
     for number, record in enumerate(found.trace.records):
@@ -229,12 +229,12 @@ def _improvements(problem: Problem, found: Selection) -> dict[str, Any]:
             lowest = record.loss
             kept.append((number, record))
     kept = [kept[i] for i in np.unique(np.linspace(0, len(kept) - 1, SHOWN).astype(int))]
-    form = problem.kernel
+    form = data.kernel
     errors, gacv = [], []
     for _, record in kept:
         kernel, C = form.at(record.point[1:]), float(np.exp(record.point[0]))
-        errors.append(problem.error_at(kernel, C))
-        estimate = score(problem.X, problem.y, "gacv", C, kernel, "hinge", False)
+        errors.append(data.error_at(kernel, C))
+        estimate = score(data.X, data.y, "gacv", C, kernel, "hinge", False)
         gacv.append(round(estimate.value, 5))
     return {
         "steps": [number for number, _ in kept],

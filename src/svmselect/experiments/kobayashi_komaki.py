@@ -21,12 +21,12 @@ from svmselect.criteria import get_criterion
 from svmselect.criteria.base import Context
 from svmselect.data import Dataset
 from svmselect.datasets import load
-from svmselect.experiments.frame.outcomes import Outcomes
-from svmselect.experiments.frame.paper import Exhibit, Paper, Task, seed_of
-from svmselect.experiments.frame.published import read_published
-from svmselect.experiments.frame.row import Published, Row
 from svmselect.experiments.kobayashi_komaki_p_values import p_as_printed, p_paired
 from svmselect.experiments.kobayashi_komaki_readings import COLUMNS, EXTRA, readings
+from svmselect.experiments.reproduction.outcomes import Outcomes
+from svmselect.experiments.reproduction.paper import Exhibit, Paper, Task, seed_of
+from svmselect.experiments.reproduction.published import read_published
+from svmselect.experiments.reproduction.row import Published, Row
 from svmselect.kernels import RBF
 from svmselect.types import Array
 

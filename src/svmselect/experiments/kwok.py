@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from svmselect.datasets import load, standardised
-from svmselect.experiments.frame.outcomes import Outcomes
-from svmselect.experiments.frame.paper import Exhibit, Paper, Task, seed_of
-from svmselect.experiments.frame.published import read_published
-from svmselect.experiments.frame.quiet import quiet
-from svmselect.experiments.frame.row import Published, Row
+from svmselect.experiments.reproduction.outcomes import Outcomes
+from svmselect.experiments.reproduction.paper import Exhibit, Paper, Task, seed_of
+from svmselect.experiments.reproduction.published import read_published
+from svmselect.experiments.reproduction.quiet import quiet
+from svmselect.experiments.reproduction.row import Published, Row
 from svmselect.kernels import RBF, Kernel, Polynomial
 from svmselect.machine import solve
 from svmselect.search.fixed_point import FixedPoint
@@ -52,7 +52,7 @@ def make(kernel: str, parameter: float) -> Kernel:
     return Polynomial(int(parameter)) if kernel == "polynomial" else RBF(float(parameter))
 
 
-class Problem:
+class TrainTest:
     """Training and test rows of section V-A; toy and breast cancer drawn by the seed."""
 
     def __init__(self, name: str, seed: int, scaling: str, data_dir: Path | None) -> None:
@@ -103,23 +103,21 @@ def run(task: Task, data_dir: Path | None) -> dict[str, Any]:
     """One data set and kernel: everything over a grid of C, or over degrees or widths."""
     name, kernel, what = task.name
     s = task.settings
-    problem = Problem(name, task.seed, s["scaling"], data_dir)
+    data = TrainTest(name, task.seed, s["scaling"], data_dir)
     with quiet():
         if what == "grid of C":
-            return over_C(problem, make(kernel, s["parameter"]), s)
-        return over_kernels(problem, kernel, s)
+            return over_C(data, make(kernel, s["parameter"]), s)
+        return over_kernels(data, kernel, s)
 
 
-def over_C(problem: Problem, kernel: Kernel, settings: Any) -> dict[str, Any]:
+def over_C(data: TrainTest, kernel: Kernel, settings: Any) -> dict[str, Any]:
     """Evidence and accuracy at each C, and where level 2 leads from C = 1."""
     grid = [float(C) for C in settings["C"]]
     curvature = settings["curvature"]
-    evidence = [
-        score(problem.X, problem.y, "kwok", C, kernel, curvature=curvature).value for C in grid
-    ]
-    accuracy = [problem.accuracy(kernel, C) for C in grid]
-    C, iterations, _ = problem.level_2(kernel, curvature, settings["tolerance"])
-    obtained = problem.accuracy(kernel, C)
+    evidence = [score(data.X, data.y, "kwok", C, kernel, curvature=curvature).value for C in grid]
+    accuracy = [data.accuracy(kernel, C) for C in grid]
+    C, iterations, _ = data.level_2(kernel, curvature, settings["tolerance"])
+    obtained = data.accuracy(kernel, C)
     tried, reached = [*grid, C], [*accuracy, obtained]
     best = int(np.argmax(reached))
     return {
@@ -129,23 +127,23 @@ def over_C(problem: Problem, kernel: Kernel, settings: Any) -> dict[str, Any]:
         "accuracy": obtained,
         "best_accuracy": reached[best],
         "best_C": tried[best],
-        "accuracy_at_their_C": problem.accuracy(kernel, settings["their_C"]),
-        "accuracy_at_their_best_C": problem.accuracy(kernel, settings["their_best_C"]),
+        "accuracy_at_their_C": data.accuracy(kernel, settings["their_C"]),
+        "accuracy_at_their_best_C": data.accuracy(kernel, settings["their_best_C"]),
         "grid": grid,
         "evidences": _finite(evidence),
         "accuracies": accuracy,
     }
 
 
-def over_kernels(problem: Problem, kernel: str, settings: Any) -> dict[str, Any]:
+def over_kernels(data: TrainTest, kernel: str, settings: Any) -> dict[str, Any]:
     """Model evidence and accuracy at each degree or width, C by level 2."""
     grid = [float(v) for v in settings["parameters"]]
     evidences, accuracies = [], []
     for parameter in grid:
         form = make(kernel, parameter)
-        C, _, evidence = problem.level_2(form, settings["curvature"], settings["tolerance"])
+        C, _, evidence = data.level_2(form, settings["curvature"], settings["tolerance"])
         evidences.append(evidence)
-        accuracies.append(problem.accuracy(form, C))
+        accuracies.append(data.accuracy(form, C))
     chosen = int(np.argmax(evidences))
     return {
         "chosen": grid[chosen],

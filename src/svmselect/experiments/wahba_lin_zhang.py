@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from svmselect.criteria.gckl import gckl
-from svmselect.experiments.frame.outcomes import Outcomes
-from svmselect.experiments.frame.paper import Exhibit, Paper, Task, seed_of
-from svmselect.experiments.frame.published import read_published
-from svmselect.experiments.frame.row import Published, Row
+from svmselect.experiments.reproduction.outcomes import Outcomes
+from svmselect.experiments.reproduction.paper import Exhibit, Paper, Task, seed_of
+from svmselect.experiments.reproduction.published import read_published
+from svmselect.experiments.reproduction.row import Published, Row
 from svmselect.kernels import RBF
 from svmselect.machine import Solution, solve
 from svmselect.selection import score
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-EXAMPLES = ("circles", "sines")
 LOG_SIGMA = {"circles": -1.0, "sines": -1.25}
 """log10 of the width at which lambda is varied (Figures 3 and 7)."""
 

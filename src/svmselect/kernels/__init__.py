@@ -6,10 +6,9 @@ One kernel a file; a file added to this folder is found by ``available`` and imp
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
-from inspect import getmembers, isabstract, isclass
-from pkgutil import iter_modules
 from typing import Any
+
+from svmselect.registry import classes_of
 
 from .base import Kernel, Product, Sum
 from .constant import Constant
@@ -43,14 +42,7 @@ __all__ = [
 
 @cache
 def _found() -> tuple[type[Leaf], ...]:
-    classes: list[type[Leaf]] = []
-    for entry in iter_modules(__path__):
-        module = import_module(f"{__name__}.{entry.name}")
-        for _, member in getmembers(module, isclass):
-            here = member.__module__ == module.__name__
-            if here and issubclass(member, Leaf) and not isabstract(member):
-                classes.append(member)
-    return tuple(classes)
+    return tuple(classes_of(__name__, Leaf))
 
 
 def available() -> dict[str, type[Leaf]]:

@@ -157,13 +157,18 @@ class TorchBackend:
         return self.get((matrix * matrix).sum(0))
 
 
+def check_device(device: str) -> None:
+    """Refuse what names no device; whether it is there is seen when it is used."""
+    if device not in ("cpu", "torch-cpu") and not device.startswith("cuda"):
+        raise ValueError(f'device={device!r} is not one of "cpu", "cuda", "torch-cpu"')
+
+
 @cache
 def get_backend(device: str) -> Backend:
     """Give the backend for "cpu" (NumPy), "torch-cpu", "cuda" or "cuda:1"."""
     if device == "cpu":
         return NumpyBackend()
-    if device != "torch-cpu" and not device.startswith("cuda"):
-        raise ValueError(f'device={device!r} is not one of "cpu", "cuda", "torch-cpu"')
+    check_device(device)
     try:
         backend = TorchBackend(device.removeprefix("torch-"))
     except ImportError:

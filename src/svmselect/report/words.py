@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 
 from svmselect.criteria import available
 from svmselect.estimators.words import PREFERENCE
+from svmselect.kernels.words import kernel_words
 from svmselect.report.record import Fact
 
 _MEANING = {
@@ -97,12 +97,6 @@ def of_model(model: Any) -> tuple[str, ...]:
             "their answers are combined into one probability for each class."
         )
     return tuple(paragraphs)
-
-
-def kernel_words(kernel: Any) -> str:
-    """A kernel as it is written, its numbers rounded; its beginning, where it is very long."""
-    text = re.sub(r"\d+\.\d{4,}(e[-+]\d+)?", lambda m: f"{float(m[0]):.4g}", repr(kernel))
-    return text if len(text) <= 300 else f"{text[:300]} …"
 
 
 def _choice(model: Any) -> str:

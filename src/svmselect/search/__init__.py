@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from functools import cache
-from importlib import import_module
-from inspect import getmembers, isabstract, isclass
-from pkgutil import iter_modules
 from typing import Any
 
+from svmselect.registry import classes_of, make
 from svmselect.search.base import (
     Search,
     Space,
@@ -47,13 +44,7 @@ def available() -> dict[str, type[Search[Any]]]:
     dict
         Names to classes.
     """
-    found: dict[str, type[Search[Any]]] = {}
-    for entry in iter_modules(__path__):
-        module = import_module(f"{__name__}.{entry.name}")
-        for _, member in getmembers(module, isclass):
-            here = member.__module__ == module.__name__
-            if here and issubclass(member, Search) and not isabstract(member):
-                found[member.name] = member
+    found = {cls.name: cls for cls in classes_of(__name__, Search)}
     return dict(sorted(found.items()))
 
 
@@ -77,17 +68,5 @@ def get_search(search: str | Search[Any], **options: Any) -> Search[Any]:
     >>> from svmselect.search import get_search
     >>> search = get_search("grid", size=5, refine=2)
     """
-    if isinstance(search, Search):
-        if options:
-            raise ValueError(f"options {sorted(options)} belong inside {search!r}")
-        return search
-    known = available()
-    if search not in known:
-        raise ValueError(f"search {search!r} is not one of {', '.join(map(repr, known))}")
-    cls = known[search]
-    allowed = [f.name for f in fields(cls)]
-    for option in options:
-        if option not in allowed:
-            takes = ", ".join(allowed) if allowed else "no options"
-            raise ValueError(f"search {search!r} has no option {option!r}; it takes {takes}")
-    return cls(**options)
+    made: Search[Any] = make("search", search, Search, available(), options)
+    return made

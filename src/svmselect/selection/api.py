@@ -15,7 +15,7 @@ from svmselect.kernels import Kernel, as_kernel
 from svmselect.search import Search
 from svmselect.search.run import Progress
 from svmselect.selection.objective import Objective
-from svmselect.selection.plan import Plan, carry_out
+from svmselect.selection.plan import Plan
 from svmselect.selection.result import Selection
 from svmselect.types import Score
 
@@ -96,4 +96,4 @@ def select(
         Dataset.of(X, y, weights), criterion, options, search, kernel, loss, fit_intercept, prior,
         start, bounds, n_starts, random_state, checkpoint, validation, patience,
     )  # fmt: skip
-    return carry_out(plan, budget, max_time, n_jobs, checkpoint, callback)
+    return plan.run(budget, max_time, n_jobs, checkpoint, callback)

@@ -1,4 +1,4 @@
-"""How a selection is carried out: from what was asked for to runs, from runs to a result."""
+"""How a selection is run: from what was asked for to searches, from searches to a result."""
 
 from __future__ import annotations
 
@@ -124,25 +124,24 @@ class Plan:
             for i, (x, s) in enumerate(zip(form.starts, seeds, strict=True))
         ]
 
-
-def carry_out(
-    plan: Plan,
-    budget: int | None = None,
-    max_time: float | None = None,
-    n_jobs: int | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    callback: Callable[[Progress], Any] | None = None,
-) -> Selection:
-    """Run a plan."""
-    if budget is not None and budget < 1:
-        raise ValueError(f"budget must be 1 or more evaluations, got {budget}")
-    names = ("log C", *plan.forms[0].kernel.names)
-    digest = data_hash(plan.data.X, plan.data.y, plan.data.weights)
-    header = provenance(plan.seed, digest, names, plan.settings)
-    journal = None if checkpoint is None else Journal(checkpoint, header)
-    with pool(n_jobs) as workers:
-        session = Session(workers, journal, callback, budget, max_time)
-        return _chosen(plan, session, header, checkpoint)
+    def run(
+        self,
+        budget: int | None = None,
+        max_time: float | None = None,
+        n_jobs: int | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        callback: Callable[[Progress], Any] | None = None,
+    ) -> Selection:
+        """Search, within these limits, by these workers, and take the best."""
+        if budget is not None and budget < 1:
+            raise ValueError(f"budget must be 1 or more evaluations, got {budget}")
+        names = ("log C", *self.forms[0].kernel.names)
+        digest = data_hash(self.data.X, self.data.y, self.data.weights)
+        header = provenance(self.seed, digest, names, self.settings)
+        journal = None if checkpoint is None else Journal(checkpoint, header)
+        with pool(n_jobs) as workers:
+            session = Session(workers, journal, callback, budget, max_time)
+            return _chosen(self, session, header, checkpoint)
 
 
 def _chosen(plan: Plan, session: Session, header: Mapping[str, Any], path: Any) -> Selection:

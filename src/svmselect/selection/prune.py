@@ -14,7 +14,7 @@ from svmselect.kernels.base import Composite
 from svmselect.kernels.stationary import Stationary
 from svmselect.parallel import single_threaded
 from svmselect.selection.objective import Posterior
-from svmselect.selection.plan import Plan, carry_out
+from svmselect.selection.plan import Plan
 from svmselect.selection.result import Selection
 from svmselect.types import Array, IntArray
 
@@ -95,7 +95,7 @@ def prune(selection: Selection, allowance: float = 1.0, n_jobs: int | None = Non
         bounds=None, n_starts=1, random_state=job.seed, checkpoint=None, validation=None,
         patience=0,
     )  # fmt: skip
-    return Pruned(kept, dropped, costs[low], carry_out(again, n_jobs=n_jobs))
+    return Pruned(kept, dropped, costs[low], again.run(n_jobs=n_jobs))
 
 
 def reduced(posterior: Posterior, point: Array, kept: IntArray) -> tuple[Posterior, Array]:

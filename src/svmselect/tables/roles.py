@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmselect.tables.cells import MISSING_NUMBER
 from svmselect.tables.gather import Column, Table
 from svmselect.types import Array
 
@@ -105,8 +104,3 @@ def check_complete(table: Table, title: str) -> None:
         f"column {name!r}{rest} of {title} has {count} missing value{'s' * (count > 1)}, the first "
         f"in row {table.rows[int(np.argmax(gap))]}; fill them in, or say --missing impute"
     )
-
-
-def is_gap(text: str) -> bool:
-    """Whether a text in a column of numbers stands for a missing one."""
-    return text.lower() in MISSING_NUMBER

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from svmselect.tables.packed import is_packed, open_bytes
+from svmselect.tables.packed import open_bytes
 
 SAMPLE = 2**16
 """Characters that are looked at to find out what a file is; more where lines are longer."""
@@ -23,12 +23,6 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-
-
-def bare_suffix(path: Path) -> str:
-    """The file's ending without that of a compression: .csv for data.csv.gz."""
-    name = path.with_suffix("") if is_packed(path) else path
-    return name.suffix.lower()
 
 
 @contextmanager

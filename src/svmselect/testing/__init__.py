@@ -10,18 +10,18 @@ or, one test for each check,
         check()
 """
 
+from svmselect.testing.cases import KERNELS, REGIMES, Case, Folds, make_case, twinned, weighted
 from svmselect.testing.criteria import check_criterion, criterion_checks
 from svmselect.testing.differences import Comparison, compare
 from svmselect.testing.kernels import Untouchable, check_kernel, kernel_checks
-from svmselect.testing.problems import KERNELS, REGIMES, Folds, Problem, problem, twinned, weighted
 from svmselect.testing.searches import check_search, search_checks
 
 __all__ = [
     "KERNELS",
     "REGIMES",
+    "Case",
     "Comparison",
     "Folds",
-    "Problem",
     "Untouchable",
     "check_criterion",
     "check_kernel",
@@ -29,7 +29,7 @@ __all__ = [
     "compare",
     "criterion_checks",
     "kernel_checks",
-    "problem",
+    "make_case",
     "search_checks",
     "twinned",
     "weighted",

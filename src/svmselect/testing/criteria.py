@@ -17,10 +17,10 @@ from svmselect.kernels import RBF, Constant, Kernel, Polynomial
 from svmselect.machine import losses
 from svmselect.machine.losses import get_loss
 from svmselect.selection.objective import Objective
+from svmselect.testing.cases import KERNELS, REGIMES, Case, make_case, twinned, weighted
 from svmselect.testing.checks import Check, require, run, strictly
 from svmselect.testing.differences import NOISE, central, compare, jump
 from svmselect.testing.kernels import Untouchable
-from svmselect.testing.problems import KERNELS, REGIMES, Problem, problem, twinned, weighted
 from svmselect.types import Score
 
 _GRADIENT_TOLERANCE = 1e-6
@@ -98,8 +98,8 @@ def _checks_of_a_pair(criterion: Criterion, loss: str, offset: str) -> Iterator[
     kernel = KERNELS["amplitude" if intercept else "composed"]
     pair = _pair(loss, offset)
 
-    def at(regime: str, kernel: Kernel = kernel) -> Problem:
-        return problem(regime, loss, intercept, kernel)
+    def at(regime: str, kernel: Kernel = kernel) -> Case:
+        return make_case(regime, loss, intercept, kernel)
 
     telling = tuple(REGIMES) if rule.reaches_bound else _SIZES
     regimes = [r for r in telling if criterion.counts_weights or at(r).weights is None]
@@ -223,7 +223,7 @@ def _check_refusal(criterion: Criterion, loss: str, fit_intercept: bool) -> None
     require(not missing, f"the refusal does not name {', '.join(missing)}: {message}")
 
 
-def _check_value(criterion: Criterion, p: Problem, always: bool) -> None:
+def _check_value(criterion: Criterion, p: Case, always: bool) -> None:
     """The value is a finite float and the score complete.
 
     Outside the mixed regime it may be infinite, if the status explains that there is none.
@@ -244,7 +244,7 @@ def _check_value(criterion: Criterion, p: Problem, always: bool) -> None:
         require(bool(np.isfinite(score.stderr)) and score.stderr >= 0, f"stderr is {score.stderr}")
 
 
-def _check_gradient(criterion: Criterion, p: Problem) -> None:
+def _check_gradient(criterion: Criterion, p: Case) -> None:
     """The gradient agrees with central differences to 1e-6 where no active set changes."""
     value, with_gradient = p.score(criterion), p.score(criterion, gradient=True)
     _close(value, with_gradient, _SAME, "the value changes when a gradient is asked for")
@@ -278,7 +278,7 @@ def _check_gradient(criterion: Criterion, p: Problem) -> None:
     )
 
 
-def _check_sampled_gradient(objective: Objective, p: Problem, score: Score) -> None:
+def _check_sampled_gradient(objective: Objective, p: Case, score: Score) -> None:
     """A gradient with standard errors agrees with wide differences, to six of both together.
 
     At one of two steps: the wide one sees less noise, the other fewer kinks on its way.
@@ -299,7 +299,7 @@ def _check_sampled_gradient(objective: Objective, p: Problem, score: Score) -> N
     )
 
 
-def _check_continuity(criterion: Criterion, p: Problem) -> None:
+def _check_continuity(criterion: Criterion, p: Case) -> None:
     """Where an active set changes the value does not jump, unless it says that it may."""
     found = jump(p.objective(criterion), np.log(p.C), p.kernel.theta)
     if found is None or not criterion.continuous:
@@ -309,7 +309,7 @@ def _check_continuity(criterion: Criterion, p: Problem) -> None:
     _close(before, after, 1e-6, what)
 
 
-def _check_no_gradient(criterion: Criterion, p: Problem) -> None:
+def _check_no_gradient(criterion: Criterion, p: Case) -> None:
     """Where it has none it returns none, and ``details`` say why."""
     score = p.score(criterion, gradient=True)
     require(score.gradient is None, "it is not differentiable, but a gradient came back")
@@ -321,8 +321,8 @@ def _check_no_gradient(criterion: Criterion, p: Problem) -> None:
     )
 
 
-def _transformed(p: Problem) -> dict[str, Problem]:
-    """The same problem in other words."""
+def _transformed(p: Case) -> dict[str, Case]:
+    """The same case in other words."""
     order = np.random.default_rng(3).permutation(len(p.y))
     return {
         "permutation": p.rows(order),
@@ -331,11 +331,11 @@ def _transformed(p: Problem) -> dict[str, Problem]:
     }
 
 
-def _check_same(criterion: Criterion, p: Problem, other: Problem, what: str) -> None:
+def _check_same(criterion: Criterion, p: Case, other: Case, what: str) -> None:
     _close(p.score(criterion), other.score(criterion), _SAME, f"the value changes by {what}")
 
 
-def _check_scaling(criterion: Criterion, p: Problem) -> None:
+def _check_scaling(criterion: Criterion, p: Case) -> None:
     """Value(t C, K / t) = t^p value(C, K), with the power that it declares."""
     t = 3.7
     factor = t ** (criterion.scaling or 0.0)
@@ -345,7 +345,7 @@ def _check_scaling(criterion: Criterion, p: Problem) -> None:
     _close(expected, p.scaled(t).score(criterion), _SAME, what)
 
 
-def _check_weights(criterion: Criterion, p: Problem) -> None:
+def _check_weights(criterion: Criterion, p: Case) -> None:
     """Weight k is k copies of the row and weight 0 its absence; or weights are refused."""
     if criterion.counts_weights:
         if criterion.splits_alpha and not get_loss(p.loss).curved and p.weights is not None:
@@ -361,7 +361,7 @@ def _check_weights(criterion: Criterion, p: Problem) -> None:
         raise AssertionError("it does not count weights, so it must refuse them; it did not")
 
 
-def _check_determinism(criterion: Criterion, p: Problem) -> None:
+def _check_determinism(criterion: Criterion, p: Case) -> None:
     """Twice the same, to the last bit."""
     wanted = criterion.differentiable
     one, two = p.score(criterion, wanted), p.score(criterion, wanted)
@@ -371,7 +371,7 @@ def _check_determinism(criterion: Criterion, p: Problem) -> None:
     require(same, f"two evaluations differ: {one.value!r} and {two.value!r}")
 
 
-def _check_warm_start(criterion: Criterion, p: Problem) -> None:
+def _check_warm_start(criterion: Criterion, p: Case) -> None:
     """Machines of a neighbouring point speed it up and do not change the answer."""
     objective = p.objective(criterion)
     _, trained = objective.score(1.4 * p.C, p.kernel.at(p.kernel.theta + 0.2))
@@ -379,7 +379,7 @@ def _check_warm_start(criterion: Criterion, p: Problem) -> None:
     _close(p.score(criterion), warm, _SAME, "the value depends on where the machine started")
 
 
-def _ill_conditioned(p: Problem) -> dict[str, Problem]:
+def _ill_conditioned(p: Case) -> dict[str, Case]:
     """Gram matrices that are singular to working precision, and other extremes."""
     twice = p.rows(np.repeat(np.arange(len(p.y)), 2))
     flipped = twice.y.copy()
@@ -396,7 +396,7 @@ def _ill_conditioned(p: Problem) -> dict[str, Problem]:
     }
 
 
-def _check_ill_conditioned(criterion: Criterion, p: Problem) -> None:
+def _check_ill_conditioned(criterion: Criterion, p: Case) -> None:
     """The value is finite, or the status is not ok and advises; the gradient likewise."""
     score = p.score(criterion, gradient=criterion.differentiable)
     if not score.status.ok:

@@ -11,7 +11,7 @@ import numpy as np
 from svmselect.machine import Ball, Solution
 from svmselect.machine.box_qp import BoxSolution
 from svmselect.selection.objective import Objective
-from svmselect.testing.problems import active_sets
+from svmselect.testing.cases import active_sets
 from svmselect.types import Array, Score
 
 STEPS = (1e-3, 2e-4, 4e-5, 8e-6)
@@ -55,7 +55,7 @@ def compare(objective: Objective, point: Array, steps: tuple[float, ...] = STEPS
     Parameters
     ----------
     objective : Objective
-        The function, such as ``problem().objective(criterion)``.
+        The function, such as ``make_case().objective(criterion)``.
     point : ndarray of shape (p,)
         The point, in search coordinates.
     steps : tuple of float, optional

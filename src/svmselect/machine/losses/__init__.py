@@ -6,14 +6,12 @@ Who wants to know something about a loss asks it; nobody else compares the names
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
-from inspect import getmembers, isabstract, isclass
-from pkgutil import iter_modules
 
 from svmselect.machine.losses.base import Curve, Loss
 from svmselect.machine.losses.hinge import Hinge
 from svmselect.machine.losses.logistic import Logistic
 from svmselect.machine.losses.squared_hinge import SquaredHinge
+from svmselect.registry import classes_of
 
 __all__ = ["Curve", "Hinge", "Logistic", "Loss", "SquaredHinge", "available", "get_loss"]
 
@@ -27,13 +25,7 @@ def available() -> dict[str, Loss]:
     dict
         Names to losses; those of machines with support vectors come first.
     """
-    found: list[Loss] = []
-    for entry in iter_modules(__path__):
-        module = import_module(f"{__name__}.{entry.name}")
-        for _, member in getmembers(module, isclass):
-            here = member.__module__ == module.__name__
-            if here and issubclass(member, Loss) and not isabstract(member):
-                found.append(member())
+    found: list[Loss] = [cls() for cls in classes_of(__name__, Loss)]
     found.sort(key=lambda loss: (loss.smooth, loss.name))
     return {loss.name: loss for loss in found}
 

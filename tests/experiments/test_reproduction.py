@@ -1,4 +1,4 @@
-"""The frame: trials kept as they come, resumed exactly, folded into rows with verdicts."""
+"""Reproductions: trials kept as they come, resumed exactly, folded into rows with verdicts."""
 
 from __future__ import annotations
 

@@ -2,72 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from svmselect.cli.console import Output, duration, number, percent
 from svmselect.cli.prepare import Prepared
-from svmselect.plots.data.calibration import wilson
+from svmselect.cli.tested import Tested, cross_validated
+from svmselect.kernels.words import kernel_words
 from svmselect.tables import TableModel
-from svmselect.types import Array
-
-
-@dataclass(frozen=True)
-class Tested:
-    """An error rate with its 95 % interval; ``by`` says on which rows."""
-
-    error: float
-    low: float
-    high: float
-    rows: int
-    by: str
-
-    @classmethod
-    def seen(cls, error: float, rows: int, by: str) -> Tested:
-        """With Wilson's interval."""
-        low, high = wilson(error, rows)
-        return cls(error, float(low), float(high), rows, by)
-
-    @classmethod
-    def of(cls, model: Any, X: Array, y: NDArray[Any], by: str) -> Tested:
-        """The error on rows that the model has not seen."""
-        wrong = float(np.mean(model.predict(X) != y))
-        return cls.seen(wrong, len(y), by)
-
-    @property
-    def words(self) -> str:
-        """In one line."""
-        interval = f"{100 * self.low:.1f} to {percent(self.high)}"
-        return f"{percent(self.error)} (95 % interval {interval}), {self.by}"
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        """For programs."""
-        return {
-            "value": self.error, "low": self.low, "high": self.high, "rows": self.rows,
-            "by": self.by,
-        }  # fmt: skip
-
-
-def cross_validated(model: Any) -> Tested:
-    """What the folds, or the held-out part of many rows, say of a fitted model."""
-    selection = model.selection_
-    estimate, members = selection.error, float(np.sum(selection.members))
-    rows = max(1, round(estimate.n))
-    many = rows < 0.9 * members
-    by = f"{rows:,} rows held out" if many else f"{selection.folds}-fold cross-validation"
-    if estimate.of == "pairs":
-        by += ", in pairs of classes"
-    return Tested.seen(estimate.error, rows, by)
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class FitSummary:
     """A fitted model, what it was fitted to, and where it is written."""
 
     model: Any
@@ -176,8 +125,6 @@ class Outcome:
         return ", ".join(shown) + (", ..." if len(ranked) > len(shown) else "")
 
 
-_NUMBER = re.compile(r"\d+\.\d+(e[+-]?\d+)?")
-_VECTOR = re.compile(r"\[([^\]]*,[^\]]*)\]")
 _FILES = {"model": "model.skops", "trace": "trace.jsonl", "report": "report.html"}
 
 
@@ -194,14 +141,3 @@ def chosen_words(model: Any) -> str:
         low, high = number(length.min()), number(length.max())
         return f"{text}, Gaussian kernel, a length scale per input, {low} to {high}"
     return f"{text}, {kernel_words(model.kernel_)}"
-
-
-def kernel_words(kernel: Any) -> str:
-    """An expression with short numbers, a vector by its ends."""
-    short = _NUMBER.sub(lambda found: number(float(found.group())), repr(kernel))
-    return _VECTOR.sub(lambda found: f"[{_ends(found.group(1))}]", short)
-
-
-def _ends(listed: str) -> str:
-    values = [float(value) for value in listed.split(",")]
-    return f"{number(min(values))} to {number(max(values))}"

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from svmselect.experiments.frame.outcomes import Outcomes
-from svmselect.experiments.frame.paper import Exhibit, Paper
-from svmselect.experiments.frame.row import Row
+from svmselect.experiments.reproduction.outcomes import Outcomes
+from svmselect.experiments.reproduction.paper import Exhibit, Paper
+from svmselect.experiments.reproduction.row import Row
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,6 @@ class Result:
 
     def markdown(self) -> str:
         """The page."""
-        from svmselect.experiments.frame.page import markdown
+        from svmselect.experiments.reproduction.page import markdown
 
         return markdown(self)

@@ -82,7 +82,7 @@ class Folds:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Case:
     """Data and one setting of the hyperparameters.
 
     Parameters
@@ -180,7 +180,7 @@ class Problem:
         K = self.kernel(self.X)
         return solve(K, self.y, self.C, self.loss, self.fit_intercept, self.weights)
 
-    def rows(self, index: IntArray) -> Problem:
+    def rows(self, index: IntArray) -> Case:
         """Take some rows, in this order; one named twice is there twice.
 
         Parameters
@@ -190,27 +190,27 @@ class Problem:
 
         Returns
         -------
-        Problem
-            The problem of these rows.
+        Case
+            The case of these rows.
         """
         weights = None if self.weights is None else self.weights[index]
         return replace(
             self, X=self.X[index], y=self.y[index], fold=self.fold[index], weights=weights
         )
 
-    def copied(self) -> Problem:
+    def copied(self) -> Case:
         """Spell integer weights out: weight k as k copies of the row, weight 0 as its absence.
 
         Returns
         -------
-        Problem
-            The same problem without weights.
+        Case
+            The same case without weights.
         """
         counts = np.ones(len(self.y)) if self.weights is None else self.weights
         index = np.repeat(np.arange(len(self.y)), counts.astype(int))
         return replace(self.rows(index), weights=None)
 
-    def scaled(self, t: float) -> Problem:
+    def scaled(self, t: float) -> Case:
         """Multiply C by t and divide K by t, which leaves every decision value as it is.
 
         Parameters
@@ -220,8 +220,8 @@ class Problem:
 
         Returns
         -------
-        Problem
-            The scaled problem.
+        Case
+            The scaled case.
         """
         return replace(self, C=t * self.C, kernel=Constant(1.0 / t) * self.kernel)
 
@@ -268,13 +268,13 @@ KERNELS: dict[str, Kernel] = {
 
 
 @cache
-def problem(
+def make_case(
     regime: str = "mixed",
     loss: str = "hinge",
     fit_intercept: bool = True,
     kernel: Kernel = KERNELS["amplitude"],
-) -> Problem:
-    """Make a problem of two inputs and some twenty points in the named regime of active sets.
+) -> Case:
+    """Make a case of two inputs and some twenty points in the named regime of active sets.
 
     Parameters
     ----------
@@ -290,8 +290,8 @@ def problem(
 
     Returns
     -------
-    Problem
-        The problem.
+    Case
+        The case.
 
     Notes
     -----
@@ -309,40 +309,40 @@ def problem(
             alike = all(active_sets(s) == active_sets(here[0]) for s in here[1:])
             if alike and condition(here[0]):
                 fold = _deal(y, rng)
-                return Problem(X, y, float(C), kernel, loss, fit_intercept, fold, weights)
-    raise ValueError(f"no problem in the regime {regime!r} was found for {kernel!r}")
+                return Case(X, y, float(C), kernel, loss, fit_intercept, fold, weights)
+    raise ValueError(f"no case in the regime {regime!r} was found for {kernel!r}")
 
 
-def weighted(p: Problem) -> Problem:
-    """Give a problem weights from 0 to 3, the zero where each training part keeps both classes.
+def weighted(p: Case) -> Case:
+    """Give a case weights from 0 to 3, the zero where each training part keeps both classes.
 
     Parameters
     ----------
-    p : Problem
-        The problem.
+    p : Case
+        The case.
 
     Returns
     -------
-    Problem
-        The problem with weights.
+    Case
+        The case with weights.
     """
     weights = 1.0 + (np.arange(len(p.y)) % 3).astype(np.float64)
     weights[[np.flatnonzero(p.y == sign)[0] for sign in (-1.0, 1.0)]] = 0.0
     return replace(p, weights=weights)
 
 
-def twinned(p: Problem) -> Problem:
-    """Give a problem points that occur with both labels.
+def twinned(p: Case) -> Case:
+    """Give a case points that occur with both labels.
 
     Parameters
     ----------
-    p : Problem
-        The problem.
+    p : Case
+        The case.
 
     Returns
     -------
-    Problem
-        The problem with these points.
+    Case
+        The case with these points.
 
     Notes
     -----
@@ -357,7 +357,7 @@ def twinned(p: Problem) -> Problem:
         both = replace(rows, y=y)
         if np.count_nonzero(np.abs(both.solution().margin + 1.0) < 1e-9) > 1:
             return both
-    raise ValueError("no free vector has a twin of the other label; choose another problem")
+    raise ValueError("no free vector has a twin of the other label; choose another case")
 
 
 def active_sets(s: Solution) -> tuple[tuple[int, ...], ...]:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from svmselect import __version__
-from svmselect.experiments.frame.outcomes import Outcome
-from svmselect.experiments.frame.paper import Task
+from svmselect.experiments.reproduction.outcomes import Outcome
+from svmselect.experiments.reproduction.paper import Task
 from svmselect.files.lines import append_line, torn_beginning, whole_lines
 from svmselect.files.lock import Lock
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from zlib import crc32
 
-from svmselect.experiments.frame.outcomes import Outcomes
-from svmselect.experiments.frame.row import Row
+from svmselect.experiments.reproduction.outcomes import Outcomes
+from svmselect.experiments.reproduction.row import Row
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from svmselect.experiments.frame.result import Result
-from svmselect.experiments.frame.row import Row
+from svmselect.experiments.reproduction.result import Result
+from svmselect.experiments.reproduction.row import Row
 from svmselect.files.whole import replacing, replacing_text, write_whole
 
 COLUMNS = (

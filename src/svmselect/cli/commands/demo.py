@@ -20,8 +20,8 @@ def demo(
 ) -> int:
     """Fit a classifier of breast tumours, in well under a minute, and draw its report page."""
     from svmselect.cli.console import Output
-    from svmselect.cli.fitting import Wanted, carry_out
-    from svmselect.cli.prepare import Question
+    from svmselect.cli.fit import FitOptions, run
+    from svmselect.cli.prepare import TableOptions
     from svmselect.files.lock import Lock
 
     told = Output(quiet, as_json)
@@ -31,9 +31,9 @@ def demo(
         _write(table)
     told.say(f"$ svmselect fit {table} --target diagnosis --holdout 0.25 -o {output}")
     told.say("")
-    question = Question(target="diagnosis")
-    wanted = Wanted(data=str(table), question=question, folder=output, holdout=0.25)
-    return carry_out(wanted, told)
+    of_table = TableOptions(target="diagnosis")
+    options = FitOptions(data=str(table), table=of_table, folder=output, holdout=0.25)
+    return run(options, told)
 
 
 def _write(path: Path) -> None:

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from svmselect.datasets.record import DatasetMissing
-from svmselect.experiments.frame.journal import TrialFile
-from svmselect.experiments.frame.outcomes import Outcome, Outcomes
-from svmselect.experiments.frame.page import write
-from svmselect.experiments.frame.paper import Paper, Run, Task
-from svmselect.experiments.frame.result import Result
+from svmselect.experiments.reproduction.journal import TrialFile
+from svmselect.experiments.reproduction.outcomes import Outcome, Outcomes
+from svmselect.experiments.reproduction.page import write
+from svmselect.experiments.reproduction.paper import Paper, Run, Task
+from svmselect.experiments.reproduction.result import Result
 from svmselect.parallel import as_they_come, pool
 
 
@@ -27,7 +27,7 @@ class Progress:
     outcome: Outcome
 
 
-def carry_out(
+def run(
     paper: Paper,
     table: int | None,
     figure: int | None,
@@ -68,12 +68,12 @@ def carry_out(
     )  # fmt: skip
 
 
-def attempt(run: Run, task: Task, data_dir: Path | None) -> Outcome:
+def attempt(trial: Run, task: Task, data_dir: Path | None) -> Outcome:
     """One trial, timed; an error becomes an outcome, so that the rest goes on."""
     begun = time.perf_counter()
     settings = _settings(task)
     try:
-        values = run(task, data_dir)
+        values = trial(task, data_dir)
     except DatasetMissing as error:
         return Outcome(task.name, task.trial, settings, state="missing", problem=str(error))
     except Exception as error:

@@ -1,0 +1,23 @@
+"""A kernel in a line, for people."""
+
+from __future__ import annotations
+
+import re
+
+from svmselect.kernels.base import Kernel
+
+_NUMBER = re.compile(r"\d+\.\d+(e[+-]?\d+)?")
+_VECTOR = re.compile(r"\[([^\]]*,[^\]]*)\]")
+_LONG = 300
+
+
+def kernel_words(kernel: Kernel) -> str:
+    """The kernel as it is written, numbers rounded, a vector by its ends; cut where very long."""
+    short = _NUMBER.sub(lambda found: f"{float(found.group()):.3g}", repr(kernel))
+    text = _VECTOR.sub(lambda found: f"[{_ends(found.group(1))}]", short)
+    return text if len(text) <= _LONG else f"{text[:_LONG]} …"
+
+
+def _ends(listed: str) -> str:
+    values = [float(value) for value in listed.split(",")]
+    return f"{min(values):.3g} to {max(values):.3g}"
