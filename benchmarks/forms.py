@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from auto import load, split
 from threadpoolctl import threadpool_limits
 
+from auto import load, split
 from svmselect import AutoSVC
 from svmselect.kernels import RBF, Matern, Polynomial
 
