@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from svmselect.data import Dataset
 from svmselect.kernels import RBF, Constant, Kernel, Linear, Polynomial
 from svmselect.kernels.base import Product, Sum
 from svmselect.machine import Solution
-from svmselect.types import Array
+from svmselect.types import Array, IntArray
 
 
 @dataclass(frozen=True)
@@ -24,21 +25,47 @@ class _Form:
     constant: float
 
 
-def pipeline(data: Dataset, kernel: Kernel, C: float, solution: Solution) -> Any:
-    """Scale the inputs, then an SVC with our support vectors and coefficients, to the last bits.
+@dataclass(frozen=True, eq=False)
+class SupportMachine:
+    """What an SVC is made of: machines of all pairs of classes that share a kernel.
+
+    ``vectors`` are in the units of the inputs, which go through (x - mean) / scale, and come class
+    by class, ``counts`` of each; ``dual_coef`` and ``intercept`` are as scikit-learn packs them,
+    and ``sums`` are the coefficients of each pair added up, with the sign of its intercept.
+    """
+
+    kernel: Kernel
+    C: float
+    classes: NDArray[Any]
+    mean: Array
+    scale: Array
+    rows: int
+    support: IntArray
+    vectors: Array
+    counts: IntArray
+    dual_coef: Array
+    intercept: Array
+    sums: Array
+    feature_names: Any = None
+
+
+def pipeline(machine: SupportMachine) -> Any:
+    """Give a StandardScaler, then an SVC with these support vectors and coefficients.
 
     For an RBF (one length scale or several), polynomial or linear kernel, times constants and plus
-    constants. The SVC is fitted once to set itself up, then given the exact solution: so the loss
-    and the treatment of the offset may be any. A Constant that is added goes into its intercept.
+    constants. The SVC is fitted to two rows a class, to set itself up, and then given the solution:
+    so the loss and the treatment of the offset may be any. A Constant that is added goes into its
+    intercept.
     """
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import StandardScaler
     from sklearn.svm import SVC
 
-    form = _form(kernel)
-    leaf = form.leaf
-    scale, options = np.ones(data.X.shape[1]), {}
+    m, form = machine, _form(machine.kernel)
+    leaf, scale = form.leaf, m.scale
+    options: dict[str, Any] = {}
     if isinstance(leaf, RBF):
+        # the length scales go into the scaler, so that one gamma serves any of them
         scale = scale * np.asarray(leaf.length_scale)
         options = {"kernel": "rbf", "gamma": 0.5}
     elif isinstance(leaf, Polynomial):
@@ -48,31 +75,51 @@ def pipeline(data: Dataset, kernel: Kernel, C: float, solution: Solution) -> Any
         options = {"kernel": "linear"}
     else:
         raise ValueError(
-            f"scikit-learn's SVC has no kernel like {kernel!r}; it has one RBF, polynomial or "
+            f"scikit-learn's SVC has no kernel like {m.kernel!r}; it has one RBF, polynomial or "
             "linear kernel, times a constant, plus a constant"
         )
     factor = form.factor * (leaf.scale if isinstance(leaf, Linear) else 1.0)
-    scaler = StandardScaler(with_mean=False).fit(data.X)
-    scaler.scale_, scaler.var_ = scale, scale**2
-    svc = SVC(C=C * factor, max_iter=1, **options)
+    k, d = len(m.classes), len(m.mean)
+    scaler = StandardScaler().fit(np.zeros((1, d)))
+    scaler.mean_, scaler.scale_, scaler.var_ = m.mean.copy(), scale.copy(), scale**2
+    scaler.n_samples_seen_ = np.int64(m.rows)
+    svc = SVC(C=m.C * factor, decision_function_shape="ovo", **options)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # one iteration is meant
-        svc.fit(scaler.transform(data.X), data.classes[(data.y > 0).astype(np.intp)])
-    svc.set_params(max_iter=-1)
-    # support vectors class by class, as LIBSVM keeps them
-    sv = solution.support
-    sv = np.concatenate([sv[data.y[sv] < 0], sv[data.y[sv] > 0]])
-    coefficients: Array = factor * solution.beta[sv][None, :]
-    offset = solution.intercept + form.constant * float(solution.beta.sum())
-    svc.support_ = sv.astype(np.int32)
-    svc.support_vectors_ = np.ascontiguousarray(scaler.transform(data.X[sv]))
-    counts = [int((data.y[sv] < 0).sum()), int((data.y[sv] > 0).sum())]
-    svc._n_support = np.array(counts, dtype=np.int32)
-    svc.dual_coef_, svc._dual_coef_ = coefficients, np.ascontiguousarray(-coefficients)
-    svc.intercept_, svc._intercept_ = np.array([offset]), np.array([-offset])
-    if data.feature_names is not None:
-        scaler.feature_names_in_ = np.array(data.feature_names, dtype=object)
+        warnings.simplefilter("ignore")  # the rows are no data
+        svc.fit(np.arange(2.0 * k)[:, None] * np.ones(d), np.repeat(m.classes, 2))
+    coefficients = np.ascontiguousarray(factor * m.dual_coef)
+    offset = m.intercept + form.constant * m.sums
+    sign = -1.0 if k == 2 else 1.0  # what LIBSVM itself keeps
+    svc.support_ = m.support.astype(np.int32)
+    svc.support_vectors_ = np.ascontiguousarray(scaler.transform(m.vectors))
+    svc._n_support = m.counts.astype(np.int32)
+    svc.dual_coef_, svc._dual_coef_ = coefficients, np.ascontiguousarray(sign * coefficients)
+    svc.intercept_, svc._intercept_ = offset, np.ascontiguousarray(sign * offset)
+    svc.shape_fit_ = (m.rows, d)
+    if m.feature_names is not None:
+        scaler.feature_names_in_ = np.asarray(m.feature_names, dtype=object)
     return Pipeline([("scale", scaler), ("svc", svc)])
+
+
+def of_selection(data: Dataset, kernel: Kernel, C: float, solution: Solution) -> SupportMachine:
+    """The machine of a selection; its inputs are not scaled."""
+    sv, d = solution.support, data.X.shape[1]
+    sv = np.concatenate([sv[data.y[sv] < 0], sv[data.y[sv] > 0]])
+    return SupportMachine(
+        kernel=kernel,
+        C=C,
+        classes=data.classes,
+        mean=np.zeros(d),
+        scale=np.ones(d),
+        rows=len(data),
+        support=sv,
+        vectors=data.X[sv],
+        counts=np.array([(data.y[sv] < 0).sum(), (data.y[sv] > 0).sum()]),
+        dual_coef=solution.beta[sv][None, :],
+        intercept=np.array([solution.intercept]),
+        sums=np.array([solution.beta.sum()]),
+        feature_names=data.feature_names,
+    )
 
 
 def _form(kernel: Kernel) -> _Form:

@@ -183,10 +183,10 @@ class Selection:
 
     def to_sklearn(self) -> Any:
         """Give a plain scikit-learn Pipeline with the same decision function, fitted."""
-        from svmselect.selection.export import pipeline
+        from svmselect.selection.export import of_selection, pipeline
 
         data = self.posterior.objective.data
-        return pipeline(data, self.kernel, self.C, self.solution)
+        return pipeline(of_selection(data, self.kernel, self.C, self.solution))
 
     @cached_property
     def optima(self) -> tuple[Record, ...]:
