@@ -80,6 +80,8 @@ class AutoSVC(AutoMachine):
         The criterion's value.
     best_params_ : dict
         The chosen hyperparameters by name.
+    trace_ : Trace
+        Every evaluation of the search.
     classes_ : ndarray
         The labels.
     support_ : ndarray of int
@@ -96,14 +98,15 @@ class AutoSVC(AutoMachine):
     Notes
     -----
     The default strategy decides where the criterion is "auto" or "likelihood", the search "auto" or
-    "gauss-newton" and the prior "auto"; it serves any kernel or list of kernels. It maximises ``1/n
-    sum_i log p(y_i | f_i)``, the f_i held out, under a vague prior: where the likelihood does not
-    say, C near 1 and length scales near the median distance between rows are preferred, and other
-    parameters of the kernel near the values given. So a kernel object says which form is searched:
-    its length scales are found from the data. First a coarse path over widths and C on two of the
-    folds, then a few steps of Gauss and Newton; then it looks at whether a length scale for each
-    input would pay, and tries it if it may. Of several kernels that with the highest marginal
-    likelihood is taken, with one more unit of log-likelihood asked of it for each parameter.
+    "gauss-newton" and the prior "auto"; it serves any kernel or list of kernels. What it maximises
+    is ``1/n sum_i log p(y_i | f_i)``, the f_i held out, under a vague prior: where the likelihood
+    does not say, C near 1 and length scales near the median distance between rows are preferred,
+    and other parameters of the kernel near the values given. So a kernel object says which form is
+    searched: its length scales are found from the data, beginning with one for all inputs. First a
+    coarse path over widths and C on two of the folds, then a few steps of Gauss and Newton; then it
+    looks at whether a length scale for each input would pay, and tries it if it may. Of several
+    kernels that with the highest marginal likelihood is taken, with one more unit of log-likelihood
+    asked of it for each parameter.
 
     With any other criterion, search or prior the choice is that of ``select``: a search that
     follows gradients has four starts, from the data for kernels given by name and from the kernel's
@@ -243,6 +246,8 @@ class AutoKLR(AutoMachine):
         The criterion's value.
     best_params_ : dict
         The chosen hyperparameters by name.
+    trace_ : Trace
+        Every evaluation of the search.
     classes_ : ndarray
         The labels.
     support_ : ndarray of int
