@@ -68,26 +68,6 @@ html_copy_source = False
 copybutton_selector = "div:not(.output) > div.highlight > pre"
 copybutton_prompt_text = "$ "
 
-# Not rewritten yet, with formulas that would be read as markup: these are shown as they stand.
-# Take them off as tests/docs/test_docstrings.py takes them off its list.
-PLAIN = (
-    "svmselect.criteria.base",
-    "svmselect.criteria.likelihood",
-    "svmselect.estimators",
-    "svmselect.search.run",
-    "svmselect.selection",
-)
-
-
-def plain(_app, _what, name, value, _options, lines):
-    """Leave the summary of such a docstring, and set the rest as literal text."""
-    module = getattr(value, "__module__", None) or name
-    if module.startswith(PLAIN) and not any(line and set(line) == {"-"} for line in lines):
-        end = lines.index("") if "" in lines else len(lines)
-        summary = [line.replace("*", r"\*").replace("|", r"\|") for line in lines[:end]]
-        rest = ["   " + line.replace("``", "") for line in lines[end:]]
-        lines[:] = [*summary, *(["", "::", "", *rest] if any(map(str.strip, rest)) else []), ""]
-
 
 def aliases(_app, _what, _name, _value, _options, signature, returns):
     """Show an alias in a union by its name; autodoc shows the object that stands for it."""
@@ -97,5 +77,4 @@ def aliases(_app, _what, _name, _value, _options, signature, returns):
 
 def setup(app):
     """Register with Sphinx."""
-    app.connect("autodoc-process-docstring", plain, priority=400)
     app.connect("autodoc-process-signature", aliases)

@@ -19,27 +19,6 @@ NOT_ASKED = {
     "ES01": "nor is an extended summary",
     "EX01": "nor an example",
 }
-NOT_YET = (
-    "svmselect.criteria.base.Context",
-    "svmselect.criteria.base.Criterion",
-    "svmselect.criteria.base.Verdict",
-    "svmselect.criteria.base.every",
-    "svmselect.criteria.likelihood.Likelihood",
-    "svmselect.criteria.resampling.Resampled",
-    "svmselect.estimators.base.AutoMachine",
-    "svmselect.estimators.classifiers.AutoKLR",
-    "svmselect.estimators.classifiers.AutoSVC",
-    "svmselect.estimators.persist.load",
-    "svmselect.estimators.persist.save",
-    "svmselect.search.run.Progress",
-    "svmselect.selection.api.score",
-    "svmselect.selection.api.select",
-    "svmselect.selection.ensemble",
-    "svmselect.selection.prune",
-    "svmselect.selection.result.Selection",
-)
-"""Still to be rewritten, methods included. Only take names off this list."""
-
 DOCUMENTED = documented()
 
 
@@ -60,20 +39,9 @@ def faults(place: str) -> list[str]:
     return found
 
 
-def waits_for(place: str) -> str | None:
-    """The entry of ``NOT_YET`` that a class, method or function belongs to."""
-    return next((one for one in NOT_YET if f"{place}.".startswith(f"{one}.")), None)
-
-
-@pytest.mark.parametrize("place", [place for place in DOCUMENTED if waits_for(place) is None])
+@pytest.mark.parametrize("place", DOCUMENTED)
 def test_docstring_is_numpydoc(place: str) -> None:
     assert faults(place) == []
-
-
-@pytest.mark.parametrize("entry", NOT_YET)
-def test_what_has_been_rewritten_leaves_the_list(entry: str) -> None:
-    places = [place for place in DOCUMENTED if waits_for(place) == entry]
-    assert any(faults(place) for place in places), f"take {entry} off NOT_YET"
 
 
 @pytest.mark.parametrize("name", sorted(available()))

@@ -29,8 +29,23 @@ FREE, PENALISED = "free", "penalised"  # the offset: an intercept, or a Constant
 class Verdict:
     """What a criterion returns: its value and, if asked for, how the value depends on K and C.
 
-    ``stderr`` is the Monte Carlo standard error of the value, where it has one. A criterion that
-    has a Hessian gives it and the gradient by ("log C", *kernel.names), in place of a sensitivity.
+    Attributes
+    ----------
+    value : float
+        The value.
+    sensitivity : Sensitivity, optional
+        Its derivative with respect to the Gram matrix and log C.
+    stderr : float, optional
+        Monte Carlo standard error of the value, where it has one.
+    details : mapping
+        Whatever else the criterion reports.
+    status : Status
+        Whether the value can be relied on.
+    gradient : ndarray of shape (p,), optional
+        Its derivatives by ``("log C", *kernel.names)``. A criterion that has a Hessian gives this
+        and the Hessian in place of a sensitivity.
+    hessian : ndarray of shape (p, p), optional
+        Its second derivatives by the same coordinates.
     """
 
     value: float
@@ -44,12 +59,31 @@ class Verdict:
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """All a criterion may ask at one point, computed when first asked for and then kept.
+    """All that a criterion may ask at one point, computed when first asked for and then kept.
 
-    ``start`` holds machines trained at a neighbouring point, by key, for warm starts; ``trained``
-    collects those of this point, to be handed to the next; what is there already is not trained
-    again. ``memo`` is what the rows keep from point to point; ``gram`` is K where it is known.
-    ``threads`` may train side by side.
+    Attributes
+    ----------
+    data : Dataset
+        The rows, their labels and weights.
+    kernel : Kernel
+        The kernel, with its parameters at this point.
+    C : float
+        The penalty.
+    loss : str
+        The loss of the machines: "hinge", "squared_hinge" or "logistic".
+    fit_intercept : bool
+        Whether the machines have an unpenalised intercept.
+    start : mapping
+        Machines trained at a neighbouring point, by key, for warm starts.
+    trained : dict
+        The machines of this point, by key, to be handed on to the next. What is there already is
+        not trained again.
+    memo : dict
+        What depends on the rows only and is kept from point to point.
+    threads : int
+        How many threads may train side by side.
+    gram : ndarray of shape (n, n), optional
+        The Gram matrix, where it is known.
     """
 
     data: Dataset
@@ -109,10 +143,21 @@ class Context:
         return ActiveSystem.of(self.K, self.solution)
 
     def refit(self, weights: Array, key: Hashable, start: Solution | None = None) -> Solution:
-        """Train with other weights; a row of weight zero is held out, its decision value given.
+        """Train with other weights.
 
-        ``key`` names the machine from point to point; ``start`` is where to begin if no machine of
-        that name was trained at the neighbouring point.
+        Parameters
+        ----------
+        weights : ndarray of shape (n,)
+            The weights; a row of weight zero is held out, and its decision value is given.
+        key : hashable
+            The machine's name, which is the same from point to point.
+        start : Solution, optional
+            Where to begin if no machine of that name was trained at the neighbouring point.
+
+        Returns
+        -------
+        Solution
+            The machine.
         """
         if key in self.trained:
             known: Solution = self.trained[key]
@@ -124,25 +169,54 @@ class Context:
         return solution
 
     def side_by_side(self, task: Callable[[int], T], items: Sequence[int]) -> list[T]:
-        """Do the same to each; on threads, where most of the work is done outside of Python."""
+        """Do the same to each item; on threads, where most of the work is done outside of Python.
+
+        Parameters
+        ----------
+        task : callable
+            What to do; it is given an item.
+        items : sequence of int
+            The items.
+
+        Returns
+        -------
+        list
+            The results, in the order of the items.
+        """
         if self.threads == 1 or len(self.y) < _MANY:
             return [task(item) for item in items]
         with ThreadPoolExecutor(self.threads) as pool:
             return list(pool.map(task, items))
 
     def gradient(self, sensitivity: Sensitivity) -> Array:
-        """Turn a sensitivity into derivatives by ("log C", *kernel.names)."""
+        """Turn a sensitivity into derivatives by ``("log C", *kernel.names)``.
+
+        Parameters
+        ----------
+        sensitivity : Sensitivity
+            The derivative with respect to the Gram matrix and log C.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            The gradient.
+        """
         slopes = self.kernel.pullback(self.X, sensitivity, K=self.K)
         return np.concatenate([[sensitivity.log_C], slopes])
 
 
 @dataclass(frozen=True)
 class Criterion(ABC):
-    """A number for one setting of the hyperparameters. Options are fields of the subclass.
+    """Base class of criteria: a number for one setting of the hyperparameters.
 
-    A subclass is one file in this folder: it sets the class variables and writes ``evaluate``. It
-    supplies only its own partial derivatives; ``context.system.pullback`` adds what flows through
-    the trained machine and the kernel is differentiated once, by the caller.
+    The options of a criterion are the fields of its class.
+
+    Notes
+    -----
+    A criterion is one file in the folder ``criteria``: a subclass that sets the class variables and
+    writes ``evaluate``. It supplies its own partial derivatives only; ``context.system.pullback``
+    adds what flows through the trained machine, and the kernel is differentiated once, by the
+    caller.
     """
 
     name: ClassVar[str]
@@ -170,10 +244,34 @@ class Criterion(ABC):
 
     @abstractmethod
     def evaluate(self, context: Context, gradient: bool) -> Verdict:
-        """Give the value, and the sensitivity where ``gradient`` is asked for and there is one."""
+        """Evaluate the criterion at one point.
+
+        Parameters
+        ----------
+        context : Context
+            The point, and all that may be asked there.
+        gradient : bool
+            Whether the sensitivity is wanted.
+
+        Returns
+        -------
+        Verdict
+            The value, and the sensitivity where it is wanted and there is one.
+        """
 
     def expand(self, context: Context) -> Verdict:
-        """``evaluate`` with gradient and Hessian, for a criterion that is ``curved``."""
+        """Evaluate with gradient and Hessian; for a criterion that is ``curved``.
+
+        Parameters
+        ----------
+        context : Context
+            The point, and all that may be asked there.
+
+        Returns
+        -------
+        Verdict
+            The value, the gradient and the Hessian.
+        """
         raise NotImplementedError(f"{self.name!r} has no Hessian")
 
     @property
@@ -182,11 +280,33 @@ class Criterion(ABC):
         return False
 
     def mass(self, data: Dataset) -> float:
-        """How many points its value is a mean over, each counted with its weight."""
+        """Count the points that the value is a mean over, each with its weight.
+
+        Parameters
+        ----------
+        data : Dataset
+            The data.
+
+        Returns
+        -------
+        float
+            Their total weight.
+        """
         return float(data.weights.sum())
 
     def share(self, data: Dataset) -> float:
-        """The part of the data that its machines are trained on."""
+        """Tell what part of the data its machines are trained on.
+
+        Parameters
+        ----------
+        data : Dataset
+            The data.
+
+        Returns
+        -------
+        float
+            The part, at most 1.
+        """
         return 1.0
 
     @property
@@ -200,7 +320,22 @@ class Criterion(ABC):
         return self.differentiable
 
     def refusal(self, kernel: Kernel, loss: str, fit_intercept: bool) -> str | None:
-        """Why it cannot serve this combination, in one sentence; None if it can."""
+        """Tell why it cannot serve a combination of kernel, loss and intercept.
+
+        Parameters
+        ----------
+        kernel : Kernel
+            The kernel.
+        loss : str
+            The loss of the machines.
+        fit_intercept : bool
+            Whether they have an unpenalised intercept.
+
+        Returns
+        -------
+        str or None
+            The reason, in one sentence; None if it can serve.
+        """
         offset = FREE if fit_intercept else PENALISED
         if (loss, offset) in self.serves:
             return None
@@ -218,5 +353,18 @@ IN_THE_KERNEL = (
 
 
 def every(*losses: str, offsets: tuple[str, ...] = (FREE, PENALISED)) -> frozenset[tuple[str, str]]:
-    """All pairs of these losses and offsets."""
+    """List all pairs of some losses and offsets, for ``Criterion.serves``.
+
+    Parameters
+    ----------
+    *losses : str
+        The losses.
+    offsets : tuple of str, default ("free", "penalised")
+        The offsets: "free" is an intercept, "penalised" a ``Constant`` in the kernel.
+
+    Returns
+    -------
+    frozenset of tuple of str
+        The pairs (loss, offset).
+    """
     return frozenset((loss, offset) for loss in losses for offset in offsets)

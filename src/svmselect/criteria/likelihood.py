@@ -32,16 +32,35 @@ class Unfolded:
 class Likelihood(Resampled):
     """The mean log-probability of held-out labels under one sigmoid of the held-out decisions.
 
-    1/n sum_i log p(y_i | f_i), p(+1 | f) = 1/(1 + exp(s f + r)): f_i by the machine that did not
-    see row i, (s, r) by maximum likelihood over all of them at once. At that maximum they need no
-    derivative. Where the classes do not overlap in f there is none, so |s| is at most ``max_slope``
-    over the standard deviation of f; the value then is as good as 0 and has a gradient, as good as
-    0. ``targets="platt"`` fits and scores Platt's softened labels. ``details`` hold the sigmoid; s
-    is negative unless the machines are worse than chance. A weight counts as copies of its row,
-    all in one fold. Training is one machine a fold, the gradient one solve on its free set.
-    ``one_sided`` allows no sigmoid that falls with f: held-out decisions that point the wrong way
-    say nothing then. The Hessian is Gauss and Newton's: that of the likelihood in the decisions,
-    the sigmoid following, between Jacobians of the decisions.
+    Parameters
+    ----------
+    cv : int, splitter or iterable, default 5
+        The folds, as in ``cv-error``.
+    random_state : int or None, default 0
+        Seed of the stratified folds, as in ``cv-error``.
+    targets : {"labels", "platt"}, default "labels"
+        What the sigmoid is fitted to and scored on: the labels, or Platt's softened ones.
+    max_slope : float, default 1000
+        Bound on the sigmoid's slope s: ``abs(s)`` is at most this over the standard deviation of f.
+    one_sided : bool, default False
+        Whether a sigmoid that falls with f is ruled out. Held-out decisions that point the wrong
+        way say nothing then.
+
+    Notes
+    -----
+    The value is ``1/n sum_i log p(y_i | f_i)`` with ``p(+1 | f) = 1/(1 + exp(s f + r))``. Each f_i
+    is given by the machine that did not see row i; s and r maximise the likelihood of all rows at
+    once. At that maximum they need no derivative. Where the classes do not overlap in f there is no
+    maximum, hence ``max_slope``; the value then is as good as 0 and has a gradient, as good as 0.
+    ``details`` hold the sigmoid; s is negative unless the machines are worse than chance.
+
+    Any loss. A weight counts as copies of its row, all in one fold. One machine a fold; the
+    gradient is one solve on its free set. The Hessian is that of Gauss and Newton: that of the
+    likelihood in the decisions, the sigmoid following, between Jacobians of the decisions.
+
+    References
+    ----------
+    Glasmachers & Igel 2010, section 4.
     """
 
     targets: str = "labels"
@@ -78,12 +97,38 @@ class Likelihood(Resampled):
         return self._verdict(held, fit, gradient=fit.gradient @ J, hessian=hessian)
 
     def unfold(self, context: Context, jacobian: bool) -> list[Unfolded]:
-        """What the value is made of: the held-out rows, their sigmoid and how they move."""
+        """Give what the value is made of: the held-out rows, their sigmoid and how they move.
+
+        Parameters
+        ----------
+        context : Context
+            The point, and all that may be asked there.
+        jacobian : bool
+            Whether the Jacobian of the held-out decisions is wanted.
+
+        Returns
+        -------
+        list of Unfolded
+            One for each two-class problem, here one.
+        """
         held, fit = self.judge(context)
         return [Unfolded(held, fit, held.jacobian(context) if jacobian else None)]
 
     def judge(self, context: Context) -> tuple[HeldOut, SigmoidFit]:
-        """The held-out decisions and their sigmoid."""
+        """Compute the held-out decisions and fit their sigmoid.
+
+        Parameters
+        ----------
+        context : Context
+            The point, and all that may be asked there.
+
+        Returns
+        -------
+        held : HeldOut
+            The held-out rows and their decisions.
+        fit : SigmoidFit
+            The sigmoid.
+        """
         held = self.held_out(context)
         if self.targets == "labels" and np.all(held.y == held.y[0]):
             raise ValueError(

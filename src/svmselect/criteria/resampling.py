@@ -36,11 +36,19 @@ class Splitter(Protocol):
 class Resampled(Criterion):
     """A criterion that trains on some rows and looks at others.
 
-    ``cv`` is a number of stratified folds, a splitter with ``split(X, y)`` as scikit-learn's, or an
-    iterable of ready (training rows, held-out rows). ``random_state`` seeds the stratified folds;
-    None draws a seed once, when the criterion is made, so that every point of a search sees the
-    same folds. A row's weight counts in training and where it is held out; its copies are always
-    on the same side.
+    Parameters
+    ----------
+    cv : int, splitter or iterable, default 5
+        A number of stratified folds, an object with ``split(X, y)`` as scikit-learn's splitters
+        have, or pairs of training rows and held-out rows.
+    random_state : int or None, default 0
+        Seed of the stratified folds. None draws a seed once, when the criterion is made, so that
+        every point of a search sees the same folds.
+
+    Notes
+    -----
+    A row's weight counts in training and where the row is held out; its copies are always on the
+    same side.
     """
 
     cv: int | Splitter | Folds | Iterable[tuple[Any, Any]] = 5
@@ -52,7 +60,18 @@ class Resampled(Criterion):
         object.__setattr__(self, "random_state", _seed(self.random_state))
 
     def folds(self, data: Dataset) -> list[Fold]:
-        """The folds for these data; rows of weight zero are in no part."""
+        """Make the folds for some data; rows of weight zero are in no part.
+
+        Parameters
+        ----------
+        data : Dataset
+            The data.
+
+        Returns
+        -------
+        list of Fold
+            The folds.
+        """
         there = np.flatnonzero(data.weights > 0)
         if isinstance(self.cv, int):
             tests = _stratified(data.y[there].tobytes(), self.cv, self.random_state)
@@ -66,7 +85,18 @@ class Resampled(Criterion):
         return folds
 
     def held_out(self, context: Context) -> HeldOut:
-        """Train a machine a fold, each from the last, and gather what it says of unseen rows."""
+        """Train a machine a fold and gather what it says of the rows it did not see.
+
+        Parameters
+        ----------
+        context : Context
+            The point, and all that may be asked there.
+
+        Returns
+        -------
+        HeldOut
+            The held-out rows and their decisions, all folds together.
+        """
         folds = self.folds(context.data)
         first = context.refit(folds[0].weights, ("fold", 0))
 
@@ -83,7 +113,20 @@ class Resampled(Criterion):
         return HeldOut(rows, member, decision, context.y[rows], weights, tuple(solutions))
 
     def once(self, folds: Sequence[Fold], data: Dataset) -> float:
-        """What a row held out counts for, so that several rounds of folds count as one."""
+        """Tell what a held-out row counts for, so that several rounds of folds count as one.
+
+        Parameters
+        ----------
+        folds : sequence of Fold
+            The folds.
+        data : Dataset
+            The data.
+
+        Returns
+        -------
+        float
+            The factor, 1 where no row is held out twice.
+        """
         held = np.zeros(len(data))
         for fold in folds:
             np.add.at(held, fold.test, fold.count)

@@ -61,8 +61,21 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> AutoMachine:
         """Choose the hyperparameters and train.
 
-        ``sample_weight`` counts copies of a row, 0 its absence; rows of one of the ``groups`` are
-        held out together.
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            The inputs; sparse ones are made dense.
+        y : array-like of shape (n,)
+            The labels.
+        sample_weight : array-like of shape (n,), optional
+            How many copies each row counts for; 0 is its absence.
+        groups : array-like of shape (n,), optional
+            Rows of one group are held out together.
+
+        Returns
+        -------
+        AutoMachine
+            The classifier itself.
         """
         self._fit(X, y, sample_weight, groups, Watch())
         return self
@@ -239,10 +252,19 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         return machines, machines.in_blocks(X, lambda block: scaling(_dense(block)))
 
     def decision_function(self, X: Any) -> Array:
-        """Two classes: above zero means ``classes_[1]``, and p > 1/2.
+        """Compute decision values.
 
-        Three or more: log-probabilities of the classes, or the values of the pairs where
-        ``decision_function_shape="ovo"``, above zero for the earlier class of a pair.
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (m, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (m,) or (m, k)
+            Two classes: above zero means ``classes_[1]``, and p > 1/2. Three or more:
+            log-probabilities of the classes, or the values of the pairs where
+            ``decision_function_shape="ovo"``, above zero for the earlier class of a pair.
         """
         machines, f = self._decisions(X)
         if machines.n_classes == 2:
@@ -252,12 +274,34 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         return _log(machines.probabilities(f))
 
     def predict_proba(self, X: Any) -> Array:
-        """Probabilities of ``classes_``; the largest is the prediction."""
+        """Compute the probabilities of ``classes_``; the largest is the prediction.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (m, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (m, k)
+            The probabilities.
+        """
         machines, f = self._decisions(X)
         return machines.probabilities(f)
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of ``predict_proba``."""
+        """Compute the logarithms of ``predict_proba``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (m, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (m, k)
+            The logarithms.
+        """
         machines, f = self._decisions(X)
         if machines.n_classes > 2:
             return _log(machines.probabilities(f))
@@ -265,7 +309,18 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         return np.column_stack([log_expit(v), log_expit(-v)])
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row."""
+        """Predict the most probable class of each row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (m, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            The labels.
+        """
         machines, f = self._decisions(X)
         if machines.n_classes == 2:
             return np.asarray(self.classes_[(f[:, 0] > 0).astype(np.intp)])
@@ -281,14 +336,26 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         return trace
 
     def explain(self) -> str:
-        """What was chosen, why, what it cost, and what to try next, in words."""
+        """Tell what was chosen, why, what it cost, and what to try next, in words.
+
+        Returns
+        -------
+        str
+            The text.
+        """
         from svmselect.estimators.words import explanation
 
         check_is_fitted(self)
         return explanation(self)
 
     def to_sklearn(self) -> Any:
-        """Give a plain Pipeline of a StandardScaler and an SVC with the same decision values."""
+        """Make a plain pipeline of a StandardScaler and an SVC with the same decision values.
+
+        Returns
+        -------
+        Pipeline
+            The pipeline, fitted.
+        """
         from svmselect.estimators.export import to_pipeline
 
         check_is_fitted(self)

@@ -10,36 +10,123 @@ from svmselect.estimators.base import AutoMachine
 class AutoSVC(AutoMachine):
     """A support vector machine that needs no hyperparameters.
 
-    ``AutoSVC().fit(X, y)`` standardises the inputs, chooses C, the width of a Gaussian kernel and
-    how far its length scales may part by the cross-validated likelihood, and gives probabilities
-    that agree with its predictions. More than two classes go one against one. Where the likelihood
-    does not say, C near 1 and a width near the median distance between rows are preferred; up to
-    1000 rows are split into folds twice.
+    ``AutoSVC().fit(X, y)`` standardises the inputs, chooses C, the parameters of the kernel and how
+    far its length scales may part by the cross-validated likelihood, and gives probabilities that
+    agree with its predictions. More than two classes go one against one.
 
-    kernel : "auto", a name, a kernel of ``svmselect.kernels`` or of scikit-learn's Gaussian
-        processes, or a list of them to compare.
-    criterion, search, prior : "auto", or as in ``svmselect.select``.
-    ard : one length scale an input: "auto" (if it pays), "yes" or "no".
-    loss : "hinge" or "squared_hinge".
-    standardize : whether the inputs are standardised, for kernels that need it.
-    cv : a number of stratified folds, a splitter, or ready splits; ``groups`` given to ``fit`` are
+    Parameters
+    ----------
+    kernel : str, kernel or list of either, default "auto"
+        "auto" is a Gaussian; a name, a kernel of ``svmselect.kernels`` or of scikit-learn's
+        Gaussian processes; or a list of them, which are compared.
+    criterion : str or Criterion, default "auto"
+        What is looked at: "auto" is "likelihood"; otherwise as in ``select``.
+    search : str or Search, default "auto"
+        How the best point is looked for: "auto" is "gauss-newton" in the default strategy,
+        otherwise "lbfgs" where the criterion has a gradient and "cma-es" where it has none;
+        otherwise as in ``select``.
+    ard : {"auto", "yes", "no"} or bool, default "auto"
+        Whether each input has a length scale of its own: "auto" if it pays; without the default
+        strategy, if the prior is one that ties them together.
+    prior : str, Prior, callable or None, default "auto"
+        "auto" is that of the default strategy; with a criterion or search that is named, it ties
+        the length scales together where ``ard="yes"`` and is flat otherwise. Anything else is as in
+        ``select``.
+    loss : {"hinge", "squared_hinge"}, default "hinge"
+        The loss.
+    standardize : bool, default True
+        Whether the inputs are standardised, for kernels that need it.
+    cv : int, splitter or iterable, default 5
+        A number of stratified folds, a splitter, or ready splits. ``groups`` given to ``fit`` are
         kept together.
-    scoring : None (the likelihood decides), or a scorer that decides among the finalists.
-    class_weight : None, "balanced" or a dict. ``sample_weight`` given to ``fit`` counts copies.
-    multi_class : "ovo", hyperparameters shared by all pairs of classes, or "ovo-separate".
-    decision_function_shape : for three classes or more: "ovr", log-probabilities of the classes,
-        or "ovo", the decision values of the pairs.
-    probability : where ``predict_proba`` comes from: "sigmoid", one fitted to held-out decision
-        values; "posterior", the average over the posterior of the evidence model (at most 3000
-        rows; decision values are then log odds); "auto", what serves held-out rows better.
-    max_time : seconds for the search. n_jobs : workers, as joblib counts them.
-    warm_start : begin the search where the last fit ended.
-    verbose : 1 logs the result, 2 every evaluation, to the logger "svmselect".
+    scoring : str, callable or None, default None
+        None: the criterion decides. Otherwise a scorer that decides among the finalists.
+    class_weight : dict, "balanced" or None, default None
+        As in scikit-learn. ``sample_weight`` given to ``fit`` counts copies.
+    multi_class : {"ovo", "ovo-separate"}, default "ovo"
+        Whether all pairs of classes share the hyperparameters, or each pair has its own.
+    decision_function_shape : {"ovr", "ovo"}, default "ovr"
+        What ``decision_function`` gives for three classes or more: log-probabilities of the
+        classes, or the decision values of the pairs.
+    probability : {"sigmoid", "posterior", "auto"}, default "sigmoid"
+        Where ``predict_proba`` comes from: a sigmoid fitted to held-out decision values; the
+        average over the posterior of the evidence model (at most 3000 rows; decision values are
+        then log odds); or what serves held-out rows better.
+    max_time : float, optional
+        Seconds for the search.
+    n_jobs : int, optional
+        Workers, as joblib counts them; the result does not depend on it.
+    random_state : int, RandomState or None, default None
+        Seed of folds and searches.
+    warm_start : bool, default False
+        Whether the search of the default strategy begins where the last fit ended.
+    verbose : int, default 0
+        1 logs the result, 2 every evaluation, to the logger "svmselect".
 
-    After ``fit``: ``C_``, ``kernel_`` and ``length_scale_`` (in units of the standardised inputs),
-    ``feature_importances_``, ``best_score_``, ``best_params_``, ``trace_``, ``classes_``,
-    ``support_``, ``support_vectors_`` (in the units of X), ``dual_coef_``, ``intercept_``,
-    ``n_support_``, ``mean_``, ``scale_``; ``explain()`` tells it in words.
+    Attributes
+    ----------
+    selection_ : Selection
+        What was chosen, how, and what is known of it: the ``svmselect.Selection`` that ``explain``,
+        reports and plots are views of.
+    C_ : float or ndarray
+        The penalty; of each pair of classes for ``multi_class="ovo-separate"``.
+    kernel_ : Kernel or tuple of Kernel
+        The kernel, or one a pair.
+    length_scale_ : float, tuple or None
+        Its length scale or scales, in units of the standardised inputs.
+    feature_importances_ : ndarray of shape (d,)
+        How much each input matters to the kernel.
+    best_score_ : float
+        The criterion's value.
+    best_params_ : dict
+        The chosen hyperparameters by name.
+    trace_ : Trace
+        Every evaluation of the search.
+    classes_ : ndarray
+        The labels.
+    support_ : ndarray of int
+        The support vectors' rows.
+    support_vectors_ : ndarray
+        The support vectors, in the units of X.
+    n_support_ : ndarray of int
+        How many there are of each class.
+    dual_coef_, intercept_ : ndarray
+        Their coefficients and the intercepts, as ``SVC`` has them.
+    mean_, scale_ : ndarray of shape (d,)
+        What is subtracted from the inputs, and what they are divided by.
+
+    Notes
+    -----
+    The default strategy decides where the criterion is "auto" or "likelihood", the search "auto" or
+    "gauss-newton" and the prior "auto"; it serves any kernel or list of kernels. What it maximises
+    is ``1/n sum_i log p(y_i | f_i)``, the f_i held out, under a vague prior: where the likelihood
+    does not say, C near 1 and length scales near the median distance between rows are preferred,
+    and other parameters of the kernel near the values given. So a kernel object says which form is
+    searched: its length scales are found from the data, beginning with one for all inputs. First a
+    coarse path over widths and C on two of the folds, then a few steps of Gauss and Newton; then it
+    looks at whether a length scale for each input would pay, and tries it if it may. Of several
+    kernels that with the highest marginal likelihood is taken, with one more unit of log-likelihood
+    asked of it for each parameter.
+
+    With any other criterion, search or prior the choice is that of ``select``: a search that
+    follows gradients has four starts, from the data for kernels given by name and from the kernel's
+    own parameters for kernel objects; ``ard`` is for kernels given by name.
+
+    Up to 1000 rows are split into folds twice. Up to 3000 rows everything is exact, in O(n^2)
+    memory, at one training a fold for each evaluation. Beyond that the hyperparameters are chosen
+    on subsets; for a pair of classes with more than 10,000 rows the final machine has the features
+    of m landmarks, at most 1000, in O(n m) memory.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from svmselect import AutoSVC
+    >>> X, y = make_moons(100, noise=0.25, random_state=0)
+    >>> model = AutoSVC(random_state=0).fit(X, y)
+    >>> model.predict([[0.0, 1.0], [1.0, -0.5]])
+    array([0, 1])
+    >>> model.selection_.criterion, [note.kind for note in model.selection_.notes]
+    ('likelihood', ['choice'])
     """
 
     def __init__(
@@ -93,7 +180,86 @@ class AutoSVC(AutoMachine):
 class AutoKLR(AutoMachine):
     """Kernel logistic regression that needs no hyperparameters: ``AutoSVC`` with another loss.
 
-    Every row is a support vector; all else, parameters included, is as in ``AutoSVC``.
+    Every row is a support vector; all else is as in ``AutoSVC``.
+
+    Parameters
+    ----------
+    kernel : str, kernel or list of either, default "auto"
+        "auto" is a Gaussian; a name, a kernel of ``svmselect.kernels`` or of scikit-learn's
+        Gaussian processes; or a list of them, which are compared.
+    criterion : str or Criterion, default "auto"
+        What is looked at: "auto" is "likelihood"; otherwise as in ``select``.
+    search : str or Search, default "auto"
+        How the best point is looked for: "auto" is "gauss-newton" in the default strategy,
+        otherwise "lbfgs" where the criterion has a gradient and "cma-es" where it has none;
+        otherwise as in ``select``.
+    ard : {"auto", "yes", "no"} or bool, default "auto"
+        Whether each input has a length scale of its own: "auto" if it pays; without the default
+        strategy, if the prior is one that ties them together.
+    prior : str, Prior, callable or None, default "auto"
+        "auto" is that of the default strategy; with a criterion or search that is named, it ties
+        the length scales together where ``ard="yes"`` and is flat otherwise. Anything else is as in
+        ``select``.
+    standardize : bool, default True
+        Whether the inputs are standardised, for kernels that need it.
+    cv : int, splitter or iterable, default 5
+        A number of stratified folds, a splitter, or ready splits. ``groups`` given to ``fit`` are
+        kept together.
+    scoring : str, callable or None, default None
+        None: the criterion decides. Otherwise a scorer that decides among the finalists.
+    class_weight : dict, "balanced" or None, default None
+        As in scikit-learn. ``sample_weight`` given to ``fit`` counts copies.
+    multi_class : {"ovo", "ovo-separate"}, default "ovo"
+        Whether all pairs of classes share the hyperparameters, or each pair has its own.
+    decision_function_shape : {"ovr", "ovo"}, default "ovr"
+        What ``decision_function`` gives for three classes or more: log-probabilities of the
+        classes, or the decision values of the pairs.
+    probability : {"sigmoid", "posterior", "auto"}, default "sigmoid"
+        Where ``predict_proba`` comes from: a sigmoid fitted to held-out decision values; the
+        average over the posterior of the evidence model (at most 3000 rows; decision values are
+        then log odds); or what serves held-out rows better.
+    max_time : float, optional
+        Seconds for the search.
+    n_jobs : int, optional
+        Workers, as joblib counts them; the result does not depend on it.
+    random_state : int, RandomState or None, default None
+        Seed of folds and searches.
+    warm_start : bool, default False
+        Whether the search of the default strategy begins where the last fit ended.
+    verbose : int, default 0
+        1 logs the result, 2 every evaluation, to the logger "svmselect".
+
+    Attributes
+    ----------
+    selection_ : Selection
+        What was chosen, how, and what is known of it: the ``svmselect.Selection`` that ``explain``,
+        reports and plots are views of.
+    C_ : float or ndarray
+        The penalty; of each pair of classes for ``multi_class="ovo-separate"``.
+    kernel_ : Kernel or tuple of Kernel
+        The kernel, or one a pair.
+    length_scale_ : float, tuple or None
+        Its length scale or scales, in units of the standardised inputs.
+    feature_importances_ : ndarray of shape (d,)
+        How much each input matters to the kernel.
+    best_score_ : float
+        The criterion's value.
+    best_params_ : dict
+        The chosen hyperparameters by name.
+    trace_ : Trace
+        Every evaluation of the search.
+    classes_ : ndarray
+        The labels.
+    support_ : ndarray of int
+        The support vectors' rows.
+    support_vectors_ : ndarray
+        The support vectors, in the units of X.
+    n_support_ : ndarray of int
+        How many there are of each class.
+    dual_coef_, intercept_ : ndarray
+        Their coefficients and the intercepts, as ``SVC`` has them.
+    mean_, scale_ : ndarray of shape (d,)
+        What is subtracted from the inputs, and what they are divided by.
     """
 
     def __init__(

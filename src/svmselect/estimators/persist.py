@@ -21,9 +21,19 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     The command line's models, a ``TableModel`` each, go the same way.
 
-    What ``load`` would refuse is refused here, before anything is written: functions, and objects
-    of classes that are neither ours nor trusted by skops. A file of that name is replaced when the
-    new one is complete, and stays as it is where writing fails.
+    Parameters
+    ----------
+    model : object
+        The model.
+    path : path-like
+        The file. One of that name is replaced when the new one is complete, and stays as it is
+        where writing fails.
+
+    Raises
+    ------
+    ValueError
+        Before anything is written, for what ``load`` would refuse: functions, and objects of
+        classes that are neither ours nor trusted by skops.
     """
     from skops.io import dumps, get_untrusted_types
 
@@ -41,9 +51,23 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a file that ``save`` wrote.
 
-    Only types of this library and those that skops itself trusts are made; a file that asks for
-    any other is refused. So is one that unpacks to more than 256 MiB and a hundred times its size;
-    the environment variable ``SVMSELECT_MAX_UNPACKED`` sets another bound, e.g. ``8G``.
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    object
+        The model.
+
+    Raises
+    ------
+    ValueError
+        If the file asks for types other than those of this library and those that skops itself
+        trusts, was changed after it was written, or unpacks to more than 256 MiB and a hundred
+        times its size; the environment variable ``SVMSELECT_MAX_UNPACKED`` sets another bound, e.g.
+        ``8G``.
     """
     from skops.io import get_untrusted_types, loads
 

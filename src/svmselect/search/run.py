@@ -89,7 +89,19 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """What a callback is shown after each evaluation; it returns True to stop."""
+    """What a callback is shown after each evaluation; it returns True to stop.
+
+    Attributes
+    ----------
+    record : Record
+        The evaluation.
+    best : Record
+        The best so far.
+    evaluations : int
+        How many there have been.
+    seconds : float
+        How long the search has taken.
+    """
 
     record: Record
     best: Record

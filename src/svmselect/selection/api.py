@@ -34,10 +34,50 @@ def score(
 ) -> Score:
     """Evaluate one criterion at one setting of C and the kernel.
 
-    ``options`` are the criterion's own (``svmselect.criteria.available()`` lists them all). The
-    gradient is with respect to ``names``: log C and the logarithm of every kernel parameter; None
-    where the criterion is discontinuous. An unsuitable combination of criterion, loss and intercept
-    is refused before any work.
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The inputs, as they are: nothing is standardised.
+    y : array-like of shape (n,)
+        The labels, of two classes.
+    criterion : str or Criterion
+        A name, or a criterion made with its options.
+    C : float, default 1.0
+        The penalty.
+    kernel : Kernel or str, default "rbf"
+        A kernel of ``svmselect.kernels`` or of scikit-learn's Gaussian processes, or a name.
+    loss : {"hinge", "squared_hinge", "logistic"}, default "hinge"
+        The loss of the machine.
+    fit_intercept : bool, default True
+        Whether the machine has an unpenalised intercept.
+    gradient : bool, default False
+        Whether the gradient is wanted.
+    weights : array-like of shape (n,), optional
+        How many copies each row counts for.
+    **options : object
+        The criterion's own, where it is given by name; ``svmselect.criteria.available()`` lists the
+        criteria.
+
+    Returns
+    -------
+    Score
+        The value and, if wanted, the gradient with respect to ``names``: log C and the logarithm of
+        every kernel parameter. The gradient is None where the criterion is discontinuous.
+
+    Raises
+    ------
+    ValueError
+        Before any work, if the criterion does not serve this loss and intercept.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from svmselect import score
+    >>> from svmselect.kernels import RBF
+    >>> X, y = make_moons(100, noise=0.25, random_state=0)
+    >>> at = score(X, y, "likelihood", C=1.0, kernel=RBF(0.5), gradient=True, random_state=0)
+    >>> round(at.value, 3), at.names, at.gradient.round(3)
+    (-0.117, ('log C', 'rbf.length_scale'), array([ 0.027, -0.05 ]))
     """
     if not (np.isfinite(C) and C > 0):
         raise ValueError(f"C must be a positive finite number, got {C!r}")
@@ -73,24 +113,82 @@ def select(
 ) -> Selection:
     """Choose C and the kernel's parameters by one criterion and one search.
 
-    criterion, search : names, or objects made with their options; ``options`` are the criterion's,
-        where it is given by name. search="auto": "lbfgs" where there is a gradient, else "cma-es".
-    kernel : a kernel, a name, or a list of either: then each is searched and the best is taken,
-        with one more unit of log-likelihood asked of it for each parameter (ABIC).
-    prior : None, "flat", "hierarchical", "integrated", an object of ``svmselect.priors`` or a
-        function of the point that gives log pi and its gradient. It is added to the log-likelihood
-        of all data, not to the mean.
-    start, bounds, n_starts : see ``svmselect.search.starts``; of several starts the best is taken.
-    budget, max_time : evaluations and seconds in all; ``callback`` gets a ``Progress`` after each
-        evaluation and returns True to stop. These and Ctrl-C give the best so far and say so in
-        ``status`` and ``messages``.
-    n_jobs : workers, as joblib counts them; the result does not depend on it.
-    checkpoint : a file of JSON lines; with the same file, data and settings a killed selection goes
-        on and ends where it would have ended.
-    validation : (X, y) held apart: a run stops when ``patience`` evaluations have not improved the
-        error there, and gives the point with the lowest (GS 5.3.2).
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The inputs, as they are: nothing is standardised.
+    y : array-like of shape (n,)
+        The labels, of two classes.
+    criterion : str or Criterion, default "likelihood"
+        A name, or a criterion made with its options.
+    search : str or Search, default "irprop"
+        A name, or a search made with its options; "auto" is "lbfgs" where the criterion has a
+        gradient and "cma-es" where it has none.
+    kernel : Kernel, str or list of either, default "rbf"
+        A kernel, or a name. Of a list each is searched and the best is taken, with one more unit of
+        log-likelihood asked of it for each parameter (ABIC).
+    loss : {"hinge", "squared_hinge", "logistic"}, default "hinge"
+        The loss of the machine.
+    fit_intercept : bool, default True
+        Whether the machine has an unpenalised intercept.
+    prior : str, Prior, callable or None
+        None, a name such as "flat", "hierarchical" or "integrated", an object of
+        ``svmselect.priors``, or a function of the point that gives log pi and its gradient. It is
+        added to the log-likelihood of all data, not to the mean.
+    start : str, mapping, array-like or None
+        Where the search begins; see ``svmselect.search.starts.make_starts``.
+    bounds : mapping, array-like or None
+        The box that it stays in; see ``svmselect.search.starts.make_space``.
+    budget : int, optional
+        The most evaluations in all.
+    max_time : float, optional
+        The most seconds in all.
+    n_starts : int, default 1
+        How many starts; the best end is taken.
+    random_state : int, Generator or None
+        Seed of folds, starts and searches.
+    n_jobs : int, optional
+        Workers, as joblib counts them; the result does not depend on it.
+    checkpoint : path-like, optional
+        A file of JSON lines; with the same file, data and settings a killed selection goes on and
+        ends where it would have ended.
+    callback : callable, optional
+        Called with a ``Progress`` after each evaluation; it returns True to stop.
+    weights : array-like of shape (n,), optional
+        How many copies each row counts for.
+    options : mapping, optional
+        The criterion's own options, where it is given by name.
+    validation : tuple of (X, y), optional
+        Rows held apart: a run stops when ``patience`` evaluations have not improved the error
+        there, and gives the point with the lowest.
+    patience : int, default 10
+        See ``validation``.
 
-    A result on the edge of the search box is a UserWarning that names the parameter.
+    Returns
+    -------
+    Selection
+        What was chosen. If the budget, the time, the callback or Ctrl-C ended the search it is the
+        best so far, and ``status`` and ``notes`` say so.
+
+    Warns
+    -----
+    UserWarning
+        If the result lies on the edge of the search box; it names the parameter.
+
+    References
+    ----------
+    Gold & Sollich 2003, section 5.3.2, for stopping early.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from svmselect import select
+    >>> X, y = make_moons(100, noise=0.25, random_state=0)
+    >>> chosen = select(X, y, "likelihood", search="gauss-newton", kernel="rbf", random_state=0)
+    >>> chosen.status.name, round(chosen.value, 2), len(chosen.trace) < 40
+    ('converged', -0.09, True)
+    >>> chosen.predict([[0.0, 1.0], [1.0, -0.5]])
+    array([0, 1])
     """
     plan = Plan.of(
         Dataset.of(X, y, weights), criterion, options, search, kernel, loss, fit_intercept, prior,

@@ -38,13 +38,32 @@ class Member:
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """Machines trained on the same data, with weights that sum to one."""
+    """Machines trained on the same data, which decide together.
+
+    Attributes
+    ----------
+    members : tuple of Member
+        The machines, with weights that sum to one.
+    data : Dataset
+        The data.
+    """
 
     members: tuple[Member, ...]
     data: Dataset
 
     def decisions(self, X: ArrayLike) -> Array:
-        """Decision values, one column a machine."""
+        """Compute the decision values of every machine.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (m, len(members))
+            The decision values, one column a machine.
+        """
         columns = []
         for member in self.members:
             sv = member.solution.support
@@ -53,12 +72,34 @@ class Ensemble:
         return np.column_stack(columns)
 
     def votes(self, X: ArrayLike) -> Array:
-        """The share of the weight that votes for the second class."""
+        """Compute the share of the weight that votes for the second class.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            The shares.
+        """
         weights = np.array([member.weight for member in self.members])
         return np.asarray((self.decisions(X) > 0) @ weights)
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """Averaged probabilities of the two classes, each machine's through its own sigmoid."""
+        """Average the probabilities of the two classes, each machine's through its own sigmoid.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (m, 2)
+            The probabilities.
+        """
         f = self.decisions(X)
         p = np.zeros(len(f))
         for j, member in enumerate(self.members):
@@ -66,7 +107,20 @@ class Ensemble:
         return np.column_stack([1.0 - p, p])
 
     def predict(self, X: ArrayLike, by: str = "probability") -> NDArray[Any]:
-        """Labels, by averaged probabilities or ``by="vote"``; a tie goes to the first class."""
+        """Predict the label of each row; a tie goes to the first class.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            The rows.
+        by : {"probability", "vote"}, default "probability"
+            Whether probabilities are averaged or votes counted.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            The labels.
+        """
         if by not in ("probability", "vote"):
             raise ValueError(f"by={by!r} is not 'probability' or 'vote'")
         share = self.votes(X) if by == "vote" else self.predict_proba(X)[:, 1]
@@ -74,10 +128,24 @@ class Ensemble:
 
 
 def of_optima(selection: Selection, weighted: bool = False) -> Ensemble:
-    """The distinct local optima that the starts of a selection ended in.
+    """Make an ensemble of the distinct local optima that a selection's starts ended in.
 
-    All alike, or ``weighted`` by exp(-n (loss - lowest loss)): the posterior density of each. Needs
-    several starts.
+    Parameters
+    ----------
+    selection : Selection
+        What ``select`` returned, with several starts.
+    weighted : bool, default False
+        Whether each is weighted by its posterior density, ``exp(-n (loss - lowest loss))``; if not,
+        all have the same weight.
+
+    Returns
+    -------
+    Ensemble
+        The machines.
+
+    References
+    ----------
+    Gold & Sollich 2003, section 6.
     """
     points = [record.point for record in selection.optima]
     losses = np.array([record.loss for record in selection.optima])
@@ -90,13 +158,33 @@ def of_posterior(
     selection: Selection, draws: int = 20, random_state: int = 0, step: float = 0.05,
     widest: float = 1.0,
 ) -> Ensemble:  # fmt: skip
-    """Machines at draws of the hyperparameters from their posterior, by Laplace's method.
+    """Make an ensemble at draws of the hyperparameters from their posterior, by Laplace's method.
 
-    The Gaussian at the optimum has the inverse Hessian of n times the loss as covariance, by
-    central differences of the gradient over ``step``; no standard deviation above ``widest`` (an
-    input that does not matter has a flat direction). Each draw is weighted by its true density over
-    the Gaussian's, no weight above sqrt(draws) times the mean (truncated importance sampling). The
-    optimum itself is not a member. 2 p + 2 draws evaluations.
+    Parameters
+    ----------
+    selection : Selection
+        What ``select`` returned.
+    draws : int, default 20
+        How many machines.
+    random_state : int, default 0
+        Seed of the draws.
+    step : float, default 0.05
+        Step of the differences of the gradient.
+    widest : float, default 1.0
+        The largest standard deviation in any direction; an input that does not matter has a flat
+        one.
+
+    Returns
+    -------
+    Ensemble
+        The machines; the optimum itself is not among them.
+
+    Notes
+    -----
+    The covariance of the Gaussian at the optimum is the inverse Hessian of n times the loss, by
+    central differences of the gradient. Each draw is weighted by its true density over the
+    Gaussian's, no weight above ``sqrt(draws)`` times the mean (truncated importance sampling). It
+    takes ``2 p + 2 draws`` evaluations.
     """
     posterior, centre = selection.posterior, selection.point
     n = float(posterior.objective.data.weights.sum())

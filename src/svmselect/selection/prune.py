@@ -21,10 +21,19 @@ from svmselect.types import Array, IntArray
 
 @dataclass(frozen=True, eq=False)
 class Pruned:
-    """A selection on fewer inputs: ``kept`` are their columns, in order of the columns.
+    """A selection on fewer inputs.
 
-    ``cost`` is how much log-likelihood (and log prior) of all data leaving the others out has cost,
-    before the parameters were fitted again.
+    Attributes
+    ----------
+    kept : ndarray of int
+        The columns that are left, in order.
+    dropped : ndarray of int
+        The others.
+    cost : float
+        How much log-likelihood (and log prior) of all data leaving them out has cost, before the
+        parameters were fitted again.
+    selection : Selection
+        The selection on the columns that are left.
     """
 
     kept: IntArray
@@ -33,16 +42,49 @@ class Pruned:
     selection: Selection
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """The decision values for rows with all columns."""
+        """Compute the decision values of rows with all columns.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            The decision values.
+        """
         return self.selection.decision_function(check_matrix(X)[0][:, self.kept])
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The labels for rows with all columns."""
+        """Predict the labels of rows with all columns.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            The labels.
+        """
         return self.selection.predict(check_matrix(X)[0][:, self.kept])
 
 
 def relevance(selection: Selection) -> Array:
-    """How much each input moves the kernel: its variance over its squared length scale."""
+    """Tell how much each input moves the kernel: its variance over its squared length scale.
+
+    Parameters
+    ----------
+    selection : Selection
+        What ``select`` returned, with a kernel that has a length scale for each input.
+
+    Returns
+    -------
+    ndarray of shape (d,)
+        The relevance of each input.
+    """
     data = selection.posterior.objective.data
     w = data.weights / data.weights.sum()
     variance = w @ (data.X - w @ data.X) ** 2
@@ -61,10 +103,25 @@ def relevance(selection: Selection) -> Array:
 def prune(selection: Selection, allowance: float = 1.0, n_jobs: int | None = None) -> Pruned:
     """Drop the least relevant inputs as long as it costs little, and search again without them.
 
-    Inputs go in order of ``relevance``. As many are dropped as cost at most ``allowance`` units of
-    log-likelihood each (one is what ABIC charges for a parameter), the other parameters unchanged;
-    the number is found by doubling and halving, O(log d) evaluations. Then the same search goes on
-    from there. At least one input stays.
+    Parameters
+    ----------
+    selection : Selection
+        What ``select`` returned, with a kernel that has a length scale for each input.
+    allowance : float, default 1.0
+        Units of log-likelihood that an input may cost; one is what ABIC charges for a parameter.
+    n_jobs : int, optional
+        Workers, as joblib counts them.
+
+    Returns
+    -------
+    Pruned
+        The inputs that are left, and the selection on them.
+
+    Notes
+    -----
+    Inputs go in order of ``relevance``. As many are dropped as cost at most ``allowance`` each, the
+    other parameters unchanged; the number is found by doubling and halving, in O(log d)
+    evaluations. Then the same search goes on from there. At least one input stays.
     """
     posterior, order = selection.posterior, np.argsort(relevance(selection), kind="stable")
     n, most = float(posterior.objective.data.weights.sum()), len(order) - 1

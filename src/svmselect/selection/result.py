@@ -161,7 +161,18 @@ class Selection:
         return np.asarray(self.posterior.objective.data.classes)
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """f(x) = sum_j beta_j k(x, x_j) + b, over the support vectors."""
+        """Compute decision values: above zero means the second class.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            ``f(x) = sum_j beta_j k(x, x_j) + b``, over the support vectors.
+        """
         sv = self.solution.support
         K = self.kernel(X, self.posterior.objective.data.X[sv])
         return np.asarray(K @ self.solution.beta[sv] + self.solution.intercept)
@@ -178,11 +189,30 @@ class Selection:
         return -details["sigmoid_offset"] / slope if slope < 0 else 0.0
 
     def predict(self, X: ArrayLike, threshold: float = 0.0) -> NDArray[Any]:
-        """The label of each row: the second class where the decision value is above a threshold."""
+        """Predict the label of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            The rows.
+        threshold : float, default 0.0
+            The decision value above which a row is of the second class.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            The labels.
+        """
         return self.classes[(self.decision_function(X) > threshold).astype(np.intp)]
 
     def to_sklearn(self) -> Any:
-        """Give a plain scikit-learn Pipeline with the same decision function, fitted."""
+        """Make a plain scikit-learn pipeline with the same decision function.
+
+        Returns
+        -------
+        Pipeline
+            The pipeline, fitted.
+        """
         from svmselect.selection.export import of_selection, pipeline
 
         data = self.posterior.objective.data
@@ -192,8 +222,9 @@ class Selection:
     def optima(self) -> tuple[Record, ...]:
         """The distinct local optima that the starts ended in, best first.
 
-        Two ends count as one unless the criterion deteriorates on the line between them (GS section
-        5.2), which costs a few evaluations a pair; they are made when this is first asked for.
+        Two ends count as one unless the criterion deteriorates on the line between them (Gold &
+        Sollich 2003, section 5.2), which costs a few evaluations a pair; they are made when this is
+        first asked for.
         """
         from svmselect.selection.optima import distinct
 
