@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from svmselect.data import Pair, stratified_folds
-from svmselect.estimators.strategies.default import Choice, choose, median_distance
+from svmselect.estimators.strategies.default import CONSTANTS, Choice, choose, median_distance
 from svmselect.machine import solve
 from svmselect.parallel import Serial
 from svmselect.search.run import Progress, Session
@@ -162,3 +164,27 @@ def test_median_distance() -> None:
     X = np.array([[0.0], [1.0], [3.0]])
     assert median_distance(X, 0) == pytest.approx(2.0)
     assert median_distance(np.ones((5, 2)), 0) == 1.0
+
+
+def test_many_more_inputs_than_separate_scales_are_thought_of_for() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, CONSTANTS.most_inputs + 1))
+    y = np.where(X[:, 0] > 0, 1.0, -1.0)
+    choice = choose(X, [pair(y)])
+    assert choice.tau == 0.0
+    assert max(len(record.point) for record in choice.records) == 2  # no Hessian over the inputs
+    (note,) = [note for note in choice.notes if note.kind == "choice"]
+    assert "ard='yes'" in note
+
+
+def test_when_time_is_over_the_folds_that_were_seen_decide() -> None:
+    X, y = noisy_inputs(100, 3, 0)
+    plain = choose(X, [pair(y)], session=Session(Serial(), max_time=1e-9))
+    assert not plain.hurried  # all folds are soon judged
+    assert np.isfinite(plain.held_out[0]).all()
+    short = replace(CONSTANTS, grace=0.0)
+    hurried = choose(X, [pair(y)], session=Session(Serial(), max_time=1e-9), constants=short)
+    assert hurried.hurried
+    assert 0 < np.isfinite(hurried.held_out[0]).sum() < 100
+    assert np.isfinite(hurried.sigmoids).all()
+    assert (hurried.C, hurried.kernel) == (plain.C, plain.kernel)

@@ -176,6 +176,7 @@ class _Glance(GaussNewton):
     posterior: Posterior | None = field(default=None, repr=False, compare=False)
     prior: Shrinkage = field(default_factory=lambda: Shrinkage(1.0))
     enough: float = np.inf
+    hope: float = 3.0
 
     def hopeless(self, at: Evaluation, gained: float) -> bool:
         assert self.survey is not None
@@ -183,7 +184,7 @@ class _Glance(GaussNewton):
         n = self.posterior.objective.n
         here = self.posterior.under(self.survey.beside, at)
         missing = self.survey.expected(here, self.prior, n) - self.enough
-        return missing > CONSTANTS.hope * n * gained
+        return missing > self.hope * n * gained
 
 
 def choose(
@@ -198,6 +199,7 @@ def choose(
     random_state: int | np.random.Generator | None = 0,
     start: tuple[float, Kernel] | None = None,
     threads: int = 1,
+    constants: Constants = CONSTANTS,
 ) -> Choice:
     """Choose for inputs X and one or more two-class problems that share the choice.
 
@@ -219,7 +221,7 @@ def choose(
             own = f"{stage}kernel{i}/" if len(kernels) > 1 else stage
             same = start is not None and isotropic(start[1]).names == task.kernel.names
             begin = start if same else None
-            made.append(_Plan(task, session, own, unit, ard).carried_out(begin))
+            made.append(_Plan(task, session, own, unit, ard, constants).carried_out(begin))
         chosen = min(made, key=lambda choice: choice.marginal)
     records = tuple(session.records[first:])
     return replace(chosen, records=records, seconds=time.perf_counter() - began)
@@ -256,7 +258,7 @@ class _Plan:
     stage: str
     unit: float
     ard: str | bool
-    constants: Constants = CONSTANTS
+    constants: Constants
 
     def carried_out(self, begin: tuple[float, Kernel] | None) -> Choice:
         """Coarse, fine, separate scales; then the sigmoids."""
@@ -427,7 +429,7 @@ class _Plan:
         tight = self.under(at.posterior, prior)
         glance = _Glance(
             ftol=c.glance_gain / n, iterations=c.ard_steps, attempts=c.attempts,
-            survey=ard, posterior=tight, prior=prior, enough=enough,
+            survey=ard, posterior=tight, prior=prior, enough=enough, hope=c.hope,
         )  # fmt: skip
         led = self.descended(label, tight, at, c.glance_gain, c.ard_steps, glance)
         return led if ard.marginal(led.answer, prior, n) < enough else None
