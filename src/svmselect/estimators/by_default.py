@@ -13,7 +13,8 @@ import numpy as np
 from svmselect.data import Pair, data_hash
 from svmselect.estimators.chosen import Chosen, OutOfFold, Setting, hold_out
 from svmselect.estimators.problem import Problem
-from svmselect.estimators.strategies.default import CONSTANTS, choose
+from svmselect.estimators.strategies.constants import CONSTANTS
+from svmselect.estimators.strategies.default import choose
 from svmselect.estimators.strategies.many_rows import Large, choose_large
 from svmselect.kernels import Kernel
 from svmselect.parallel import Serial, cores, in_order

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from svmselect.data import Pair, stratified_folds
-from svmselect.estimators.strategies.default import CONSTANTS, Choice, choose, median_distance
+from svmselect.estimators.strategies.choice import Choice
+from svmselect.estimators.strategies.constants import CONSTANTS
+from svmselect.estimators.strategies.default import choose, median_distance
 from svmselect.machine import solve
 from svmselect.parallel import Serial
 from svmselect.search.run import Progress, Session

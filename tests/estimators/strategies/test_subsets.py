@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from svmselect.data import Pair, stratified_folds
-from svmselect.estimators.strategies.default import Choice, choose
+from svmselect.estimators.strategies.choice import Choice
+from svmselect.estimators.strategies.default import choose
 from svmselect.estimators.strategies.subsets import (
     choose_on_subsets,
     classes_of,

@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 
 from svmselect.data import Pair, stratified_folds
-from svmselect.estimators.strategies.default import EARLY, Choice
+from svmselect.estimators.strategies.choice import EARLY, Choice
 from svmselect.estimators.strategies.subsets import Consensus, choose_on_subsets
 from svmselect.estimators.strategies.trainers import Expansion, Trainer
 from svmselect.kernels import RBF, Kernel

@@ -17,7 +17,8 @@ import numpy as np
 from scipy.special import log_expit
 
 from svmselect.data import Pair
-from svmselect.estimators.strategies.default import Choice, choose
+from svmselect.estimators.strategies.choice import Choice
+from svmselect.estimators.strategies.default import choose
 from svmselect.kernels import Kernel
 from svmselect.search.run import Session
 from svmselect.selection.hierarchy import isotropic

@@ -1,0 +1,157 @@
+"""What a strategy gives back, and how it comes from where the search ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from svmselect.criteria.likelihood import Unfolded
+from svmselect.data import Pair
+from svmselect.estimators.strategies.steps import Place, Steps
+from svmselect.estimators.strategies.task import Task
+from svmselect.kernels import Kernel
+from svmselect.priors import Shrinkage
+from svmselect.search.trace import Record
+from svmselect.selection.hierarchy import isotropic, per_input
+from svmselect.selection.optimism import tempered
+from svmselect.types import Array, ErrorEstimate, Evaluation, Note
+
+EARLY = Note("early", "the search was stopped early; this is the best it had found")
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What was chosen. P(+1 | f) = 1 / (1 + exp(slope f + offset)), one sigmoid a pair.
+
+    ``C`` is for the final machines, trained on every row. ``value`` is the mean held-out
+    log-likelihood, ``error`` the held-out error of p > 1/2, ``held_out`` the decision values behind
+    both (NaN where a row is in no fold), ``tau`` the spread given to the log length scales (0: one
+    length scale for all inputs), ``marginal`` the negative log marginal likelihood that kernels are
+    compared by; ``hurried`` if there was no time to judge it on all folds.
+    """
+
+    C: float
+    kernel: Kernel
+    sigmoids: tuple[tuple[float, float], ...]
+    value: float
+    error: ErrorEstimate
+    held_out: tuple[Array, ...]
+    tau: float
+    records: tuple[Record, ...]
+    notes: tuple[Note, ...]
+    seconds: float
+    marginal: float = np.nan
+    hurried: bool = False
+
+
+def conclude(steps: Steps, best: Place, notes: list[Note]) -> Choice:
+    """Fit the sigmoids to what the folds' machines say at this place, and count errors."""
+    kernel = best.posterior.objective.kernel
+    full = steps.posterior(kernel).objective
+    made = full.kernel.at(best.answer.point[1:])
+    C = float(np.exp(best.answer.point[0]))
+    standing = None if best.outcome is None else best.outcome.standing
+    # the machines of that evaluation, which may have looked at fewer folds
+    trained = None if standing is None else standing.machines()
+    folds = _affordable(steps, best.answer)
+    context = full.context(made, C, trained=trained)
+    unfolded = steps.task.unfold(context, best.tau > 0.0, folds)
+    if best.tau > 0.0:
+        tight = steps.under(best.posterior, Shrinkage(best.tau)).prior
+        precision = -tight.hessian(best.answer.point, full.names)
+        sigmoids = tempered(unfolded, precision, steps.task.overlap)
+    else:
+        sigmoids = tuple((one.fit.slope, one.fit.offset) for one in unfolded)
+    notes += _edges(steps, best.answer.point)
+    if not steps.going:
+        notes.append(EARLY)
+    mass = np.array([one.held.weights.sum() for one in unfolded])
+    value = float(mass @ [one.fit.value for one in unfolded]) / float(mass.sum())
+    marginal = best.marginal if best.tau > 0.0 else best.height
+    count = len(isotropic(kernel).theta) + 1 + (best.tau > 0.0)
+    return _choice(
+        steps.task, unfolded, sigmoids, C * steps.task.share, made, value, best.tau,
+        marginal + count, notes, folds is not None,
+    )  # fmt: skip
+
+
+def _affordable(steps: Steps, answer: Evaluation) -> int | None:
+    """How many folds to judge the choice on: all, or those seen already if time is over."""
+    session, seen = steps.session, answer.details.get("folds")
+    if seen is None or session.max_time is None or steps.going:
+        return None
+    every = steps.task.first_round * steps.task.rounds
+    if answer.seconds * every / seen <= max(0.1 * session.max_time, steps.constants.grace):
+        return None
+    return int(seen)
+
+
+def _edges(steps: Steps, point: Array) -> list[Note]:
+    """Say what ended on the edge of the range that was searched."""
+    c = steps.constants
+    told: list[Note] = []
+    scaled = np.array(["length_scale" in name for name in _names_at(steps, point)])
+    C_low, C_high = np.log(c.C_range)
+    ranges = [("C", float(point[0]), (float(C_low), float(C_high)))]
+    if scaled.any():
+        middle, reach = float(np.log(steps.unit)), float(np.log(c.width_range))
+        mean = float(point[1:][scaled].mean())
+        ranges.append(("the length scale", mean, (middle - reach, middle + reach)))
+    for name, value, (low, high) in ranges:
+        if value <= low + 1e-9 or value >= high - 1e-9:
+            side = "lower" if value <= low + 1e-9 else "upper"
+            told.append(Note("edge", f"{name} is at the {side} edge of the range searched"))
+    return told
+
+
+def _names_at(steps: Steps, point: Array) -> tuple[str, ...]:
+    """Names of the parameters of a point: of the isotropic kernel, or of that with vectors."""
+    kernel = steps.task.kernel
+    if len(point) - 1 == len(kernel.names):
+        return kernel.names
+    return per_input(kernel, steps.task.data.X.shape[1]).names
+
+
+def _choice(
+    task: Task,
+    unfolded: Sequence[Unfolded],
+    sigmoids: tuple[tuple[float, float], ...],
+    C: float,
+    kernel: Kernel,
+    value: float,
+    tau: float,
+    marginal: float,
+    notes: list[Note],
+    hurried: bool,
+) -> Choice:
+    """Gather the final record; the error is of p > 1/2, its spread that of a mean over rows."""
+    held_out = task.held_out(unfolded)
+    wrong, weight = [], []
+    for pair, f, (slope, offset) in zip(task.pairs, held_out, sigmoids, strict=True):
+        seen = np.isfinite(f)
+        wrong.append(pair.y[seen] * -(slope * f[seen] + offset) <= 0)
+        weight.append(pair.weights[seen])
+    w = np.concatenate(weight)
+    error = float(w @ np.concatenate(wrong)) / float(w.sum())
+    estimate = ErrorEstimate(error, task.overlap * float(w.sum()), _of(task.pairs))
+    return Choice(
+        C,
+        kernel,
+        sigmoids,
+        value,
+        estimate,
+        held_out,
+        tau,
+        (),
+        tuple(notes),
+        0.0,
+        marginal,
+        hurried,
+    )
+
+
+def _of(pairs: Sequence[Pair]) -> str:
+    """What an error counted pair by pair is of."""
+    return "classes" if len(pairs) == 1 else "pairs"
