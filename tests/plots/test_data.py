@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -371,3 +372,20 @@ def test_a_sample_of_many_rows_keeps_the_classes(fits: Any) -> None:
     counts = np.bincount(refit.problem.codes)
     assert counts.max() - counts.min() <= 1
     assert any("sample" in note for note in of_refit(refit).notes)
+
+
+@pytest.mark.parametrize("name", ["two", "three", "logistic", "gacv"])
+def test_a_fit_has_not_forgotten_what_its_folds_said(
+    fits: Any, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, X, y = fits[name]
+    again = pickle.loads(pickle.dumps(model))  # which has: neither rows nor folds are kept
+    anew = Refit.of(again, X, y).calibration()
+    refit = Refit.of(model, X, y)
+    assert refit.problem is model.selection_.problem
+    monkeypatch.setattr("svmselect.plots.data.refit.hold_out", None)
+    kept = refit.calibration()
+    assert kept.error == pytest.approx(model.selection_.error.error)
+    assert kept.error == pytest.approx(anew.error, abs=0.02)
+    # other rows, or the same in another order, are not taken for those it knows
+    assert Refit.of(model, X[::-1], y[::-1]).problem is not model.selection_.problem

@@ -14,7 +14,6 @@ from svmselect.data import Pair, stratified_folds
 from svmselect.estimators.averaging import hold_out_posteriors, logistic
 from svmselect.estimators.by_criterion import Wish
 from svmselect.estimators.chosen import OutOfFold, Setting, hold_out
-from svmselect.estimators.machines import train_pair
 from svmselect.estimators.options import is_default, standardises
 from svmselect.estimators.posteriors import Model
 from svmselect.estimators.problem import Problem
@@ -61,6 +60,9 @@ class Refit:
         members = None if groups is None else np.asarray(groups)
         seed, cv = int(model.selection_.seed or 0), model.cv
         total = len(labels)
+        known = model.selection_.problem
+        if total <= most and groups is None and _the_same(known, model, rows, labels, w):
+            return cls(model, known, tuple(known.pairs()), total, False)
         if not isinstance(cv, Integral | list | tuple) and getattr(cv, "split", None) is None:
             cv = None if cv is None else int(model.selection_.folds)  # an iterator, used up by fit
         if total > most:
@@ -127,36 +129,37 @@ class Refit:
         By the model's own sigmoids, or its posterior; on a sample of the rows, by sigmoids fitted
         to that.
         """
-        held, problem = self.held_out(), self.problem
-        if self.model.selection_.normalised is not None:
-            sigmoids: Sequence[Sigmoid] = logistic(held)
+        problem, kept = self.problem, self.model.selection_.held_out
+        if kept is not None and problem is self.model.selection_.problem:
+            rows, p = kept.rows, kept.probabilities  # the fit has not forgotten
         else:
-            sigmoids = held.sigmoids(problem) if self.sampled else self.sigmoids()
-        p = held.probabilities(sigmoids, len(problem.classes))
+            held = self.held_out()
+            if self.model.selection_.normalised is not None:
+                sigmoids: Sequence[Sigmoid] = logistic(held)
+            else:
+                sigmoids = held.sigmoids(problem) if self.sampled else self.sigmoids()
+            rows, p = held.rows, held.probabilities(sigmoids, len(problem.classes))
         folds = problem.splits.test.shape[1]
         which = f"a sample of {len(problem)} rows" if self.sampled else f"{len(problem)} rows"
         source = f"{which}, held out in turn in {folds} folds"
-        return calibration_data(p, problem.codes[held.rows], problem.classes, source, bins)
+        return calibration_data(p, problem.codes[rows], problem.classes, source, bins)
 
-    def sigmoids(self) -> list[Sigmoid]:
-        """The model's: its intercepts less those of the machines are the thresholds."""
-        model, setting = self.model, self.setting()
-        own = model.intercept_ if len(self.problem.classes) == 2 else -model.intercept_
-        made = []
-        for p, pair in enumerate(self.pairs):
-            C, kernel = setting.of(p)
-            arguments = (
-                self.problem.X,
-                pair,
-                kernel,
-                C,
-                model.selection_.loss,
-                setting.fit_intercept,
-            )
-            machine = single_threaded(train_pair, *arguments)
-            shift = float(own[p]) - machine.intercept
-            made.append(Sigmoid(float(model.sigmoid_slope_[p]), shift, 1.0))
-        return made
+    def sigmoids(self) -> tuple[Sigmoid, ...]:
+        """The model's."""
+        calibration: tuple[Sigmoid, ...] = self.model.selection_.calibration
+        return calibration
+
+
+def _the_same(known: Any, model: Any, X: Array, y: Any, weights: Array | None) -> bool:
+    """Whether these are the rows that the fit has kept."""
+    if known is None or len(y) != model.selection_.rows:
+        return False
+    counts = float(len(y)) if weights is None else float(weights.sum())
+    return bool(
+        np.isclose(known.counts.sum(), counts, rtol=1e-12)
+        and np.array_equal(known.scaling(X[known.first]), known.X)
+        and np.array_equal(np.asarray(y)[known.first], known.classes[known.codes])
+    )
 
 
 def criterion_of(model: Any) -> tuple[str, bool]:
