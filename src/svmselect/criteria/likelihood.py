@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from svmselect.criteria.base import Context, Verdict, every
-from svmselect.criteria.resampling import HeldOut, Resampled
+from svmselect.criteria.resampling import FoldDecisions, Resampled
 from svmselect.probability import (
     MAX_SLOPE,
     SigmoidFit,
@@ -23,7 +23,7 @@ from svmselect.types import Array
 class Unfolded:
     """Held-out rows of one two-class problem, their sigmoid, and d decision/d hyperparameters."""
 
-    held: HeldOut
+    held: FoldDecisions
     fit: SigmoidFit
     jacobian: Array | None
 
@@ -114,7 +114,7 @@ class Likelihood(Resampled):
         held, fit = self.judge(context)
         return [Unfolded(held, fit, held.jacobian(context) if jacobian else None)]
 
-    def judge(self, context: Context) -> tuple[HeldOut, SigmoidFit]:
+    def judge(self, context: Context) -> tuple[FoldDecisions, SigmoidFit]:
         """Compute the held-out decisions and fit their sigmoid.
 
         Parameters
@@ -124,7 +124,7 @@ class Likelihood(Resampled):
 
         Returns
         -------
-        held : HeldOut
+        held : FoldDecisions
             The held-out rows and their decisions.
         fit : SigmoidFit
             The sigmoid.
@@ -139,7 +139,7 @@ class Likelihood(Resampled):
         )
         return held, fit
 
-    def _verdict(self, held: HeldOut, fit: SigmoidFit, **slopes: Any) -> Verdict:
+    def _verdict(self, held: FoldDecisions, fit: SigmoidFit, **slopes: Any) -> Verdict:
         details = held.details() | {"sigmoid_slope": fit.slope, "sigmoid_offset": fit.offset}
         return Verdict(fit.value, details=details, status=held.status, **slopes)
 

@@ -84,7 +84,7 @@ class Resampled(Criterion):
             raise ValueError("cv holds out no row that has weight; give folds that do")
         return folds
 
-    def held_out(self, context: Context) -> HeldOut:
+    def held_out(self, context: Context) -> FoldDecisions:
         """Train a machine a fold and gather what it says of the rows it did not see.
 
         Parameters
@@ -94,7 +94,7 @@ class Resampled(Criterion):
 
         Returns
         -------
-        HeldOut
+        FoldDecisions
             The held-out rows and their decisions, all folds together.
         """
         folds = self.folds(context.data)
@@ -110,7 +110,7 @@ class Resampled(Criterion):
         )
         member = np.repeat(np.arange(len(folds)), [len(fold.test) for fold in folds])
         weights = np.concatenate([fold.count for fold in folds]) * self.once(folds, context.data)
-        return HeldOut(rows, member, decision, context.y[rows], weights, tuple(solutions))
+        return FoldDecisions(rows, member, decision, context.y[rows], weights, tuple(solutions))
 
     def once(self, folds: Sequence[Fold], data: Dataset) -> float:
         """Tell what a held-out row counts for, so that several rounds of folds count as one.
@@ -187,7 +187,7 @@ class Fold:
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
+class FoldDecisions:
     """Decision values of rows by machines that were not trained on them, all folds together."""
 
     rows: IntArray

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import log_expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
@@ -36,6 +35,7 @@ from svmselect.estimators.posteriors import Model, Posteriors
 from svmselect.estimators.problem import Problem, Scaling
 from svmselect.estimators.relevance import relevance, scales, spread_of
 from svmselect.kernels import Kernel
+from svmselect.probability import sigmoid_log_probability
 from svmselect.search.trace import Trace, without_hessian
 from svmselect.selection.result import Selection
 from svmselect.types import Array, Note, Status
@@ -305,8 +305,10 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         machines, f = self._decisions(X)
         if machines.n_classes > 2:
             return _log(machines.probabilities(f))
-        v = machines.slopes[0] * f[:, 0]
-        return np.column_stack([log_expit(v), log_expit(-v)])
+        slope = float(machines.slopes[0])
+        return np.column_stack(
+            [sigmoid_log_probability(f[:, 0], one, 0.0) for one in (-slope, slope)]
+        )
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the most probable class of each row.

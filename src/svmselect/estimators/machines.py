@@ -8,12 +8,12 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 
 from svmselect.data import Pair
 from svmselect.kernels import Kernel
 from svmselect.machine import Solution
 from svmselect.machine.train import train
+from svmselect.probability import sigmoid_probability
 from svmselect.probability.coupling import couple
 from svmselect.types import Array, IntArray
 
@@ -50,7 +50,7 @@ class Machines:
                 used = np.flatnonzero(self.coefficients[:, p])
                 f[:, p] = kernel(X, self.vectors[used]) @ self.coefficients[used, p]
         f += self.intercepts
-        f[expit(-self.slopes * f) == 0.5] = 0.0
+        f[sigmoid_probability(f, self.slopes, 0.0) == 0.5] = 0.0
         return np.asarray(f)
 
     def probabilities(self, decisions: Array) -> Array:
@@ -73,7 +73,8 @@ def blockwise(
 
 def class_probabilities(decisions: Array, slopes: Array, k: int) -> Array:
     """Probabilities of k classes: those of the one pair, or coupled over all pairs."""
-    later, earlier = expit(-slopes * decisions), expit(slopes * decisions)
+    later = sigmoid_probability(decisions, slopes, 0.0)
+    earlier = sigmoid_probability(decisions, -slopes, 0.0)
     if k == 2:
         return np.hstack([earlier, later])
     pairwise = np.full((len(later), k, k), 0.5)

@@ -8,11 +8,12 @@ from svmselect.probability.sigmoid import (
     check_sigmoid_options,
     fit_sigmoid,
     sigmoid_likelihood,
+    sigmoid_log_probability,
     sigmoid_probability,
     sigmoid_targets,
 )
 
 __all__ = [
     "MAX_SLOPE", "TARGETS", "SigmoidFit", "check_sigmoid_options", "couple", "fit_sigmoid",
-    "sigmoid_likelihood", "sigmoid_probability", "sigmoid_targets",
+    "sigmoid_likelihood", "sigmoid_log_probability", "sigmoid_probability", "sigmoid_targets",
 ]  # fmt: skip

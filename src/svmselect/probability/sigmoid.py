@@ -115,7 +115,7 @@ def fit_sigmoid(
     return fit.slope, fit.offset
 
 
-def sigmoid_probability(f: ArrayLike, slope: float, offset: float) -> Array:
+def sigmoid_probability(f: ArrayLike, slope: float | Array, offset: float | Array) -> Array:
     """Compute P(y = +1 | f) = 1 / (1 + exp(slope f + offset)).
 
     Parameters
@@ -131,6 +131,24 @@ def sigmoid_probability(f: ArrayLike, slope: float, offset: float) -> Array:
         Probabilities of class +1.
     """
     return np.asarray(expit(-(slope * np.asarray(f, dtype=np.float64) + offset)))
+
+
+def sigmoid_log_probability(f: ArrayLike, slope: float | Array, offset: float | Array) -> Array:
+    """Evaluate log P(y = +1 | f) of a sigmoid, without underflow.
+
+    Parameters
+    ----------
+    f : array-like
+        Decision values.
+    slope, offset : float
+        The sigmoid's parameters; negate both for log P(y = -1 | f).
+
+    Returns
+    -------
+    ndarray
+        The logarithms.
+    """
+    return np.asarray(log_expit(-(slope * np.asarray(f, dtype=np.float64) + offset)))
 
 
 def sigmoid_likelihood(

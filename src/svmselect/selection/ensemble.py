@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 from svmselect.criteria import get_criterion
 from svmselect.data import Dataset
 from svmselect.kernels import Kernel
 from svmselect.machine import Solution
 from svmselect.parallel import single_threaded
+from svmselect.probability import sigmoid_probability
 from svmselect.selection.objective import Posterior
 from svmselect.selection.result import Selection
 from svmselect.types import Array
@@ -103,7 +103,7 @@ class Ensemble:
         f = self.decisions(X)
         p = np.zeros(len(f))
         for j, member in enumerate(self.members):
-            p += member.weight * expit(-(member.slope * f[:, j] + member.offset))
+            p += member.weight * sigmoid_probability(f[:, j], member.slope, member.offset)
         return np.column_stack([1.0 - p, p])
 
     def predict(self, X: ArrayLike, by: str = "probability") -> NDArray[Any]:

@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import log_expit
 
 from svmselect.data import Pair
 from svmselect.estimators.strategies.choice import Choice
 from svmselect.estimators.strategies.default import choose
 from svmselect.kernels import Kernel
+from svmselect.probability import sigmoid_log_probability
 from svmselect.search.run import Session
 from svmselect.selection.hierarchy import isotropic
 from svmselect.types import Array, IntArray, Note
@@ -96,7 +96,7 @@ def value_error(choice: Choice, pairs: Sequence[Pair]) -> float:
     deviations = weight = 0.0
     for pair, f, (slope, offset) in zip(pairs, choice.held_out, choice.sigmoids, strict=True):
         seen = np.isfinite(f)
-        gains = log_expit(-pair.y[seen] * (slope * f[seen] + offset))
+        gains = sigmoid_log_probability(f[seen], slope * pair.y[seen], offset * pair.y[seen])
         w = pair.weights[seen]
         deviations += float(w @ (gains - w @ gains / w.sum()) ** 2)
         weight += float(w.sum())
