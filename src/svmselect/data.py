@@ -121,12 +121,6 @@ class Folds:
         """
         return Folds(self.train[:, :count], self.held[:, :count])
 
-    @property
-    def share(self) -> float:
-        """The part of the weight that a fold's machine is trained on, on average."""
-        mass = self.train.sum(axis=0)
-        return float(np.mean(mass / (mass + self.held.sum(axis=0))))
-
     def __len__(self) -> int:
         return int(self.train.shape[1])
 

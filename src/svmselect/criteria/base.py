@@ -294,21 +294,6 @@ class Criterion(ABC):
         """
         return float(data.weights.sum())
 
-    def share(self, data: Dataset) -> float:
-        """Tell what part of the data its machines are trained on.
-
-        Parameters
-        ----------
-        data : Dataset
-            The data.
-
-        Returns
-        -------
-        float
-            The part, at most 1.
-        """
-        return 1.0
-
     @property
     def differentiable(self) -> bool:
         """Whether it has a gradient with these options."""

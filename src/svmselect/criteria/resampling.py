@@ -136,10 +136,6 @@ class Resampled(Criterion):
         folds = self.folds(data)
         return self.once(folds, data) * sum(float(fold.count.sum()) for fold in folds)
 
-    def share(self, data: Dataset) -> float:
-        folds = self.folds(data)
-        return float(np.mean([fold.weights.sum() for fold in folds])) / float(data.weights.sum())
-
 
 @dataclass(frozen=True, eq=False)
 class Fold:

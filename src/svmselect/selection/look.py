@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,13 +33,5 @@ class Look(Search[State]):
         return State(space=space, pending=tuple(np.array(p) for p in self.points))
 
     def tell(self, state: State, answers: Sequence[Evaluation]) -> State:
-        return _over(state)
-
-
-def _over(state: State) -> State:
-    """The same, over."""
-    return State(
-        space=state.space,
-        pending=state.pending,
-        stopped=Status("converged", "every point is evaluated"),
-    )
+        said = Status("converged", "every point is evaluated")
+        return replace(state, stopped=said)

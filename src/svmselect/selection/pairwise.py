@@ -80,9 +80,6 @@ class Pairwise(Criterion):
         total = sum(part.criterion.mass(part.data) for part in self.parts)
         return total / (self.classes - 1)
 
-    def share(self, data: Dataset) -> float:
-        return float(np.mean([part.criterion.share(part.data) for part in self.parts]))
-
     def expand(self, context: Context) -> Verdict:
         value, status = 0.0, OK
         gradient = np.zeros(1 + len(context.kernel.theta))

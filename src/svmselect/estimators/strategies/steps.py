@@ -93,18 +93,25 @@ class Ard:
 
     beside: Prior
     names: tuple[str, ...]
+    models: dict[int, tuple[Array, Deviations]] = field(default_factory=dict, repr=False)
+
+    def model(self, at: Evaluation, n: float) -> Deviations:
+        """The quadratic model at an evaluation, decomposed once for all that ask about it."""
+        H = at.hessian
+        assert H is not None
+        if id(H) not in self.models:
+            self.models[id(H)] = H, Deviations.of(n * H, self.names)
+        return self.models[id(H)][1]
 
     def expected(self, at: Evaluation, prior: Shrinkage, n: float) -> float:
         """The negative log marginal likelihood after descending, by the quadratic model."""
-        assert at.hessian is not None
         assert at.gradient is not None
-        model = Deviations.of(n * at.hessian, self.names)
+        model = self.model(at, n)
         return n * at.value + model.expected(n * at.gradient, prior, at.point)
 
     def marginal(self, at: Evaluation, prior: Shrinkage, n: float) -> float:
         """The negative log marginal likelihood here."""
-        assert at.hessian is not None
-        model = Deviations.of(n * at.hessian, self.names)
+        model = self.model(at, n)
         penalty = -prior.log_density(at.point, self.names)[0]
         return n * at.value + penalty + model.volume(prior, at.point)
 
