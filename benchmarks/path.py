@@ -20,9 +20,9 @@ from time import process_time
 import numpy as np
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import SVC
-from solver import read
 from threadpoolctl import threadpool_limits
 
+from solver import read
 from svmselect.kernels import RBF
 from svmselect.machine.train import train
 
