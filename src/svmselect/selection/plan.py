@@ -348,6 +348,11 @@ def _search(search: str | Search[Any], criterion: Criterion) -> Search[Any]:
             f"search {found.name!r} follows gradients and {criterion.name!r} with these options "
             f"has none; searches without: {', '.join(others)}"
         )
+    if found.hessians and not criterion.curved:
+        raise ValueError(
+            f"search {found.name!r} needs a Hessian and {criterion.name!r} with these options has "
+            "none ('likelihood' and 'evidence-ep' do); use 'lbfgs', which needs gradients only"
+        )
     return found
 
 
