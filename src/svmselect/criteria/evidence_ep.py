@@ -86,12 +86,12 @@ class EvidenceEP(Criterion):
         Returns
         -------
         Verdict
-            The value, the gradient and the Hessian; no Hessian where the factors give no Gaussian.
+            The value, the gradient and the Hessian, which is NaN where the run did not settle.
         """
         verdict, ep, rows = self._judge(context, True)
         assert verdict.sensitivity is not None
         slopes = context.gradient(verdict.sensitivity)
-        bend = None
+        bend = np.full((len(slopes), len(slopes)), np.nan)
         if ep.status.ok:
             bend = evidence_hessian(ep, context.X[rows], context.kernel) / context.total
         return replace(verdict, sensitivity=None, gradient=slopes, hessian=bend)
