@@ -375,7 +375,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
                 "the fit held out no rows in all classes at once, so there is nothing to base "
                 "prediction sets on; fit with more max_time"
             )
-        return prediction_sets(p, least_probability(*self._given, level))
+        return prediction_sets(p, least_probability(self._given[0], self._given[1], level))
 
     @property
     def threshold_(self) -> float | Array:

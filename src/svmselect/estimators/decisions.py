@@ -14,7 +14,12 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from svmselect.estimators.by_scoring import as_scorer
 from svmselect.estimators.problem import Problem
-from svmselect.probability.thresholds import cost_utilities, decide, tune_utilities
+from svmselect.probability.thresholds import (
+    cost_utilities,
+    decide,
+    decision_table,
+    tune_utilities,
+)
 from svmselect.selection.result import HeldOut
 from svmselect.types import Array, IntArray, Note
 
@@ -115,8 +120,7 @@ def rule(threshold: Any, problem: Problem, judged: Judged) -> Rule | None:
         return Rule(utilities, Note("choice", f"{_where(utilities)} has the least cost: {said}"))
     judge = _table_judge(threshold, classes)
     utilities, value = tune_utilities(p, codes, counts, judge)
-    k = len(classes)
-    plain = judge(np.bincount(codes * k + p.argmax(axis=1), counts, k * k).reshape(k, k))
+    plain = judge(decision_table(codes, p.argmax(axis=1), counts, len(classes)))
     name = threshold if isinstance(threshold, str) else getattr(threshold, "__name__", "the score")
     said = f"{value:.4g} on held-out rows, {plain:.4g} by the largest probability"
     return Rule(utilities, Note("choice", f"{_where(utilities)} is best by {name}: {said}"))

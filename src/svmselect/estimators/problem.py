@@ -47,9 +47,10 @@ class Scaling:
 class Problem:
     """Rows to be classified, each with the first row of the caller's that it stands for.
 
-    ``where`` is the row here of each of the caller's, -1 of those without weight. ``counts`` are the sample weights, ``weights`` the same times the class weights, rescaled to
-    leave the sum unchanged: those are costs, not counts. ``penalty`` undoes that: a row's bound is
-    penalty * C * sample weight * class weight.
+    ``where`` is the row here of each of the caller's, -1 of those without weight. ``counts`` are
+    the sample weights, ``weights`` the same times the class weights, rescaled to leave the sum
+    unchanged: those are costs, not counts. ``penalty`` undoes that: a row's bound is penalty * C *
+    sample weight * class weight.
     """
 
     X: Array

@@ -20,13 +20,14 @@ from svmselect.probability.sigmoid import (
 from svmselect.probability.thresholds import (
     cost_utilities,
     decide,
+    decision_table,
     threshold_utilities,
     tune_utilities,
 )
 
 __all__ = [
     "MAX_SLOPE", "TARGETS", "SigmoidFit", "check_alpha", "check_sigmoid_options", "cost_utilities",
-    "couple", "decide", "fit_sigmoid", "least_probability", "prediction_sets",
+    "couple", "decide", "decision_table", "fit_sigmoid", "least_probability", "prediction_sets",
     "sigmoid_likelihood", "sigmoid_log_probability", "sigmoid_probability", "sigmoid_targets",
     "threshold_utilities", "tune_utilities",
 ]  # fmt: skip

@@ -92,8 +92,8 @@ def cost_utilities(costs: ArrayLike, n_classes: int) -> Array:
     if (matrix < right).any():
         i, j = np.argwhere(matrix < right)[0]
         raise ValueError(
-            f"predicting class {j} for class {i} costs {matrix[i, j]:g}, less than the right answer "
-            f"({matrix[i, i]:g}); rows are the true classes, columns the predictions"
+            f"predicting class {j} for class {i} costs {matrix[i, j]:g}, less than the right "
+            f"answer ({matrix[i, i]:g}); rows are the true classes, columns the predictions"
         )
     if not (matrix > right).any():
         raise ValueError("every prediction costs the same, so there is nothing to decide")
@@ -132,7 +132,7 @@ def tune_utilities(
     """
     k = probabilities.shape[1]
     factors = np.ones(k)
-    value = judge(_table(codes, probabilities.argmax(axis=1), weights, k))
+    value = judge(decision_table(codes, probabilities.argmax(axis=1), weights, k))
     for _ in range(1 if k == 2 else _ROUNDS):
         before = value
         for j in range(k - 1, 0 if k == 2 else -1, -1):
@@ -166,7 +166,7 @@ def _tune_one(
 
     def look(threshold: float) -> tuple[float, float]:
         chosen = np.where(share > threshold, j, other)
-        return judge(_table(codes, chosen, weights, k)), -abs(threshold - now)
+        return judge(decision_table(codes, chosen, weights, k)), -abs(threshold - now)
 
     seen: dict[int, tuple[float, float]] = {}
     low, high = 0, len(cuts) - 1
@@ -176,8 +176,8 @@ def _tune_one(
         best = max(seen, key=lambda rank: seen[rank])
         if len(ranks) == high - low + 1:
             break
-        at = sorted(seen).index(best)
         known = sorted(seen)
+        at = known.index(best)
         low, high = known[max(at - 1, 0)], known[min(at + 1, len(known) - 1)]
     if not seen or not seen[best][0] > value:
         return factors, value
@@ -186,6 +186,21 @@ def _tune_one(
     return changed, seen[best][0]
 
 
-def _table(codes: IntArray, predicted: IntArray, weights: Array, k: int) -> Array:
-    """Weights, true class against predicted class."""
-    return np.bincount(codes * k + predicted, weights, k * k).reshape(k, k)
+def decision_table(codes: IntArray, predicted: IntArray, weights: Array, k: int) -> Array:
+    """Add up weights, true class against predicted class.
+
+    Parameters
+    ----------
+    codes, predicted : ndarray of int of shape (n,)
+        The classes that rows are of, and those predicted.
+    weights : ndarray of shape (n,)
+        What each row counts for.
+    k : int
+        The number of classes.
+
+    Returns
+    -------
+    ndarray of shape (k, k)
+        The table.
+    """
+    return np.asarray(np.bincount(codes * k + predicted, weights, k * k), float).reshape(k, k)
