@@ -444,6 +444,26 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         check_is_fitted(self)
         return to_pipeline(self)
 
+    def to_onnx(self, path: str | os.PathLike[str]) -> None:
+        """Write the model as an ONNX graph, for ONNX Runtime and other languages.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+
+        Notes
+        -----
+        The graph has everything from raw rows to predictions: one float64 input ``X`` of shape
+        (rows, inputs), and the outputs ``label``, of shape (rows,), and ``probabilities``, of shape
+        (rows, classes), in the order of ``classes_``. It needs the extra ``onnx``; whoever runs it
+        needs a runtime for opset 18, such as ONNX Runtime from 1.18 on.
+        """
+        from svmselect.estimators.onnx.model import to_onnx
+
+        check_is_fitted(self)
+        to_onnx(self, path)
+
 
 def _ended(notes: Sequence[Note]) -> Status:
     """How the search ended, by its remarks."""
