@@ -58,13 +58,6 @@ def by_default(model: Any) -> bool:
     return is_default(model)
 
 
-def expected_evaluations(model: Any, rows: int) -> int:
-    """About how many evaluations the search takes, for a bar."""
-    if by_default(model):
-        return 60 if rows <= SMALL else 200
-    return 150
-
-
 def plan(rows: int, inputs: int, classes: int, max_time: float | None) -> str:
     """What many rows will be used for, and how long it may take."""
     from svmselect.estimators.strategies.many_rows import EXACT, LANDMARKS
@@ -75,7 +68,8 @@ def plan(rows: int, inputs: int, classes: int, max_time: float | None) -> str:
     else:
         through = "trained on all rows exactly"
     low, high = estimate(rows, inputs, classes)
-    takes = f"this takes about {_range(low, high)} (--rows 20000 or --max-time 30s for less)"
+    fewer = 20_000 if rows > 30_000 else SMALL
+    takes = f"this takes about {_range(low, high)} (--rows {fewer} or --max-time 30s for less)"
     if max_time is not None and max_time < high:
         takes = f"the choice ends after {duration(max_time)} at the latest"
     return (

@@ -91,8 +91,7 @@ class ElitistCMA(Search[ElitistState]):
         return self._breed(state)
 
     def choice(self, state: ElitistState) -> Array:
-        """The parent: among equals the last, not the first."""
-        return state.point
+        return state.point  # the parent: among equals the last, not the first
 
     def _breed(self, state: ElitistState) -> ElitistState:
         """Ask for one child."""
