@@ -65,7 +65,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ],
     )
     shutil.copytree(ROOT / "examples", clone / "examples")
-    shutil.copy(ROOT / "README.md", clone)
+    for name in ("README.md", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, clone)
     out = clone / "site"
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
     done = subprocess.run(
