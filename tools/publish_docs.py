@@ -1,8 +1,8 @@
 """Put a built site among the sites of other versions: `publish_docs.py SITE PAGES REF`.
 
-PAGES has a folder for each version: "dev" for the branch main, "0.1" for the tags v0.1.0, v0.1.1, ...
-It gets `versions.json`, from which the pages draw their list of versions, and a first page that leads
-to the newest release.
+PAGES has a folder for each version: "dev" for the branch main, "0.1" for the tags v0.1.0, v0.1.1
+and so on. It gets `versions.json`, from which the pages draw their list of versions, and a first
+page that leads to the newest release.
 """
 
 import json
