@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import time
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,8 @@ from svmselect.estimators.by_default import MANY, Limits, by_default
 from svmselect.estimators.by_scoring import as_scorer, by_scoring
 from svmselect.estimators.callbacks import CallbackSupportMixin, Reporter, Watch, with_callbacks
 from svmselect.estimators.chosen import Chosen, fitted_machines
+from svmselect.estimators.decisions import Judged, check_threshold, rule, threshold_of
+from svmselect.estimators.following import Following, interrupted
 from svmselect.estimators.keeping import as_plain, from_plain
 from svmselect.estimators.machines import Machines, from_dual_coef, ready, to_dual_coef
 from svmselect.estimators.options import check_options, forms, is_default, standardises
@@ -36,9 +40,12 @@ from svmselect.estimators.problem import Problem, Scaling
 from svmselect.estimators.relevance import relevance, scales, spread_of
 from svmselect.kernels import Kernel
 from svmselect.probability import sigmoid_log_probability
+from svmselect.probability.prediction_sets import check_alpha, least_probability, prediction_sets
+from svmselect.probability.thresholds import decide
+from svmselect.search.checkpoint import seed_of
 from svmselect.search.trace import Trace, without_hessian
 from svmselect.selection.result import Selection
-from svmselect.types import Array, Note, Status
+from svmselect.types import Array, BoolArray, Note, Status
 
 DENSE_LIMIT = 2**31
 """Sparse input is made dense up to this many bytes."""
@@ -77,7 +84,12 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         AutoMachine
             The classifier itself.
         """
-        self._fit(X, y, sample_weight, groups, Watch())
+        check_options(self)
+        with Following(self, getattr(X, "shape", (0,))[0]) as following:
+            self._fit(X, y, sample_weight, groups, Watch(following))
+        if following.stopper.asked:
+            self.selection_ = interrupted(self.selection_)
+        following.end()
         return self
 
     @with_callbacks  # type: ignore[untyped-decorator, unused-ignore]
@@ -99,17 +111,30 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         report = Reporter(self, X, y, metadata, self.verbose, watch)
         rows = _dense(X)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        checkpoint = watch.checkpoint or self._checkpoint
+        seed = self._seed(checkpoint)
         problem = Problem.of(
             rows, y, weights, members, self.cv, self.class_weight, standardises(self), seed
         )
-        limits = Limits(self.max_time, self.n_jobs, seed, report, watch.checkpoint)
+        check_threshold(self.threshold, problem.classes)
+        limits = Limits(self.max_time, self.n_jobs, seed, report, checkpoint)
         chosen = self._choose(problem, loss, limits)
         self._keep(rows, problem, chosen, loss)
         seconds = time.perf_counter() - began
         self.selection_ = replace(self.selection_, seconds=seconds, seed=seed)
         report.end(self.explain())
         return self
+
+    @property
+    def _checkpoint(self) -> Path | None:
+        """The file that the search writes to and resumes from, as the constructor was told."""
+        return None if self.checkpoint is None else Path(self.checkpoint)
+
+    def _seed(self, checkpoint: Path | None) -> int:
+        """The seed of folds and searches: that of a search to go on with, where none is given."""
+        known = seed_of(checkpoint) if self.random_state is None else None
+        drawn = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return drawn if known is None else known
 
     def _choose(self, problem: Problem, loss: str, limits: Limits) -> Chosen:
         if self.probability == "posterior":
@@ -156,6 +181,10 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
 
     def _keep(self, X: Array, problem: Problem, chosen: Chosen, loss: str) -> None:
         """Store what was learned: arrays, numbers, kernels and words."""
+        judged = Judged.of(problem, chosen.held_out)
+        decided = rule(self.threshold, problem, judged)
+        if decided is not None:
+            chosen = replace(chosen, notes=(*chosen.notes, decided.note))
         machines, used = fitted_machines(problem, problem.pairs(), chosen, loss)
         k, member = len(problem.classes), problem.codes[used]
         setting = chosen.setting
@@ -200,12 +229,17 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             standardised=standardises(self),
             strategy="auto" if is_default(self) else "search",
         )
+        self.held_out_proba_ = judged.by_row(problem)
+        self._given = judged.given(problem)
+        self._utilities = None if decided is None else decided.utilities
         self._judge = self._unpacked()
 
     def __getstate__(self) -> dict[str, Any]:
         """What is saved: plain values, and not the rows the choice was made on."""
         state: dict[str, Any] = dict(super().__getstate__())
         state.pop("_judge", None)
+        if isinstance(self.checkpoint, os.PathLike):
+            state["checkpoint"] = os.fspath(self.checkpoint)
         if "selection_" in state:
             state["selection_"] = as_plain(state["selection_"])
         return state
@@ -312,7 +346,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         )
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the most probable class of each row.
+        """Predict the most probable class of each row, or the one that ``threshold`` asks for.
 
         Parameters
         ----------
@@ -325,9 +359,56 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             The labels.
         """
         machines, f = self._decisions(X)
+        if self._utilities is not None:
+            return np.asarray(self.classes_[decide(machines.probabilities(f), self._utilities)])
         if machines.n_classes == 2:
             return np.asarray(self.classes_[(f[:, 0] > 0).astype(np.intp)])
         return np.asarray(self.classes_[machines.probabilities(f).argmax(axis=1)])
+
+    def predict_set(self, X: Any, alpha: float = 0.1) -> BoolArray:
+        """Predict a set of classes for each row, which holds the true one as often as it says.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (m, d)
+            The rows.
+        alpha : float, default 0.1
+            How often the true class may be missed, on average over new rows.
+
+        Returns
+        -------
+        ndarray of bool of shape (m, k)
+            Whether each of ``classes_`` is in the row's set: those whose probability is not below
+            what all but a share ``alpha`` of the held-out rows had for their own class, and the
+            most probable one. A row that could be anything has them all.
+
+        Notes
+        -----
+        Conformal prediction with held-out probabilities of all training rows (``held_out_proba_``).
+        It asks that new rows come like the training rows did, groups included, and takes the final
+        machine to be as good as those of the folds, which have seen fewer rows.
+
+        References
+        ----------
+        Vovk, Gammerman & Shafer 2005; Sadinle, Lei & Wasserman 2019.
+        """
+        level = check_alpha(alpha)
+        p = self.predict_proba(X)
+        if not self._given.shape[1]:
+            raise ValueError(
+                "the fit held out no rows in all classes at once, so there is nothing to base "
+                "prediction sets on; fit with more max_time"
+            )
+        return prediction_sets(p, least_probability(self._given[0], self._given[1], level))
+
+    @property
+    def threshold_(self) -> float | Array:
+        """What ``threshold`` has come to."""
+        check_is_fitted(self)
+        if self._utilities is None:
+            k = len(self.classes_)
+            return 0.5 if k == 2 else np.eye(k)
+        return threshold_of(self._utilities)
 
     @property
     def trace_(self) -> Trace:
@@ -363,6 +444,26 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
 
         check_is_fitted(self)
         return to_pipeline(self)
+
+    def to_onnx(self, path: str | os.PathLike[str]) -> None:
+        """Write the model as an ONNX graph, for ONNX Runtime and other languages.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+
+        Notes
+        -----
+        The graph has everything from raw rows to predictions: one float64 input ``X`` of shape
+        (rows, inputs), and the outputs ``label``, of shape (rows,), and ``probabilities``, of shape
+        (rows, classes), in the order of ``classes_``. It needs the extra ``onnx``; whoever runs it
+        needs a runtime for opset 18, such as ONNX Runtime from 1.18 on.
+        """
+        from svmselect.estimators.onnx.model import to_onnx
+
+        check_is_fitted(self)
+        to_onnx(self, path)
 
 
 def _ended(notes: Sequence[Note]) -> Status:

@@ -41,6 +41,11 @@ class AutoSVC(AutoMachine):
         kept together.
     scoring : str, callable or None, default None
         None: the criterion decides. Otherwise a scorer that decides among the finalists.
+    threshold : str, callable or array-like of shape (k, k), default "argmax"
+        What ``predict`` makes of the probabilities. "argmax": the most probable class. The name of
+        a metric of predictions, such as "balanced_accuracy" or "f1", or a scorer: the threshold, of
+        more than two classes a factor for each, that is best on held-out rows. A matrix of costs,
+        true classes in rows and predictions in columns: the prediction of least expected cost.
     class_weight : dict, "balanced" or None, default None
         As in scikit-learn. ``sample_weight`` given to ``fit`` counts copies.
     multi_class : {"ovo", "ovo-separate"}, default "ovo"
@@ -60,8 +65,13 @@ class AutoSVC(AutoMachine):
         Seed of folds and searches.
     warm_start : bool, default False
         Whether the search of the default strategy begins where the last fit ended.
+    checkpoint : path-like, optional
+        A file of JSON lines that every evaluation is written to; ``fit`` with the same file, data
+        and settings goes on where a killed one ended, and ends where it would have, bit for bit.
     verbose : int, default 0
-        1 logs the result, 2 every evaluation, to the logger "svmselect".
+        1 draws a bar, in a terminal or a notebook, and tells what was chosen; 2 also tells every
+        evaluation. The words go to standard error, or to the logger "svmselect" where logging is
+        set up for its level INFO.
 
     Attributes
     ----------
@@ -84,6 +94,14 @@ class AutoSVC(AutoMachine):
         Every evaluation of the search.
     classes_ : ndarray
         The labels.
+    held_out_proba_ : ndarray of shape (n, k)
+        Probabilities of ``classes_`` for the rows of the fit, in their order, by machines that did
+        not see them; their mean for a row that was held out several times, NaN for one that never
+        was: of weight 0, left out by ``cv``, or not among those kept apart from many rows.
+    threshold_ : float or ndarray of shape (k, k)
+        What ``threshold`` has come to: the probability above which ``classes_[1]`` is predicted; of
+        more than two classes a matrix by which ``predict_proba`` is multiplied, the largest column
+        being the prediction.
     support_ : ndarray of int
         The support vectors' rows.
     support_vectors_ : ndarray
@@ -141,6 +159,7 @@ class AutoSVC(AutoMachine):
         standardize: bool = True,
         cv: Any = 5,
         scoring: Any = None,
+        threshold: Any = "argmax",
         class_weight: Any = None,
         multi_class: str = "ovo",
         decision_function_shape: str = "ovr",
@@ -149,6 +168,7 @@ class AutoSVC(AutoMachine):
         n_jobs: int | None = None,
         random_state: Any = None,
         warm_start: bool = False,
+        checkpoint: Any = None,
         verbose: int = 0,
     ) -> None:
         self.kernel = kernel
@@ -160,6 +180,7 @@ class AutoSVC(AutoMachine):
         self.standardize = standardize
         self.cv = cv
         self.scoring = scoring
+        self.threshold = threshold
         self.class_weight = class_weight
         self.multi_class = multi_class
         self.decision_function_shape = decision_function_shape
@@ -168,6 +189,7 @@ class AutoSVC(AutoMachine):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.warm_start = warm_start
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def _loss(self) -> str:
@@ -207,6 +229,11 @@ class AutoKLR(AutoMachine):
         kept together.
     scoring : str, callable or None, default None
         None: the criterion decides. Otherwise a scorer that decides among the finalists.
+    threshold : str, callable or array-like of shape (k, k), default "argmax"
+        What ``predict`` makes of the probabilities. "argmax": the most probable class. The name of
+        a metric of predictions, such as "balanced_accuracy" or "f1", or a scorer: the threshold, of
+        more than two classes a factor for each, that is best on held-out rows. A matrix of costs,
+        true classes in rows and predictions in columns: the prediction of least expected cost.
     class_weight : dict, "balanced" or None, default None
         As in scikit-learn. ``sample_weight`` given to ``fit`` counts copies.
     multi_class : {"ovo", "ovo-separate"}, default "ovo"
@@ -226,8 +253,13 @@ class AutoKLR(AutoMachine):
         Seed of folds and searches.
     warm_start : bool, default False
         Whether the search of the default strategy begins where the last fit ended.
+    checkpoint : path-like, optional
+        A file of JSON lines that every evaluation is written to; ``fit`` with the same file, data
+        and settings goes on where a killed one ended, and ends where it would have, bit for bit.
     verbose : int, default 0
-        1 logs the result, 2 every evaluation, to the logger "svmselect".
+        1 draws a bar, in a terminal or a notebook, and tells what was chosen; 2 also tells every
+        evaluation. The words go to standard error, or to the logger "svmselect" where logging is
+        set up for its level INFO.
 
     Attributes
     ----------
@@ -250,6 +282,14 @@ class AutoKLR(AutoMachine):
         Every evaluation of the search.
     classes_ : ndarray
         The labels.
+    held_out_proba_ : ndarray of shape (n, k)
+        Probabilities of ``classes_`` for the rows of the fit, in their order, by machines that did
+        not see them; their mean for a row that was held out several times, NaN for one that never
+        was: of weight 0, left out by ``cv``, or not among those kept apart from many rows.
+    threshold_ : float or ndarray of shape (k, k)
+        What ``threshold`` has come to: the probability above which ``classes_[1]`` is predicted; of
+        more than two classes a matrix by which ``predict_proba`` is multiplied, the largest column
+        being the prediction.
     support_ : ndarray of int
         The support vectors' rows.
     support_vectors_ : ndarray
@@ -273,6 +313,7 @@ class AutoKLR(AutoMachine):
         standardize: bool = True,
         cv: Any = 5,
         scoring: Any = None,
+        threshold: Any = "argmax",
         class_weight: Any = None,
         multi_class: str = "ovo",
         decision_function_shape: str = "ovr",
@@ -281,6 +322,7 @@ class AutoKLR(AutoMachine):
         n_jobs: int | None = None,
         random_state: Any = None,
         warm_start: bool = False,
+        checkpoint: Any = None,
         verbose: int = 0,
     ) -> None:
         self.kernel = kernel
@@ -291,6 +333,7 @@ class AutoKLR(AutoMachine):
         self.standardize = standardize
         self.cv = cv
         self.scoring = scoring
+        self.threshold = threshold
         self.class_weight = class_weight
         self.multi_class = multi_class
         self.decision_function_shape = decision_function_shape
@@ -299,6 +342,7 @@ class AutoKLR(AutoMachine):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.warm_start = warm_start
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def _loss(self) -> str:
