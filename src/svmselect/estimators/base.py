@@ -7,6 +7,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,9 @@ from svmselect.estimators.by_scoring import as_scorer, by_scoring
 from svmselect.estimators.callbacks import CallbackSupportMixin, Reporter, Watch, with_callbacks
 from svmselect.estimators.chosen import Chosen, fitted_machines
 from svmselect.estimators.decisions import Judged, check_threshold, rule, threshold_of
+from svmselect.estimators.following import Following, interrupted
 from svmselect.estimators.keeping import as_plain, from_plain
-from svmselect.estimators.machines import Machines, from_dual_coef, to_dual_coef
+from svmselect.estimators.machines import Machines, from_dual_coef, ready, to_dual_coef
 from svmselect.estimators.options import check_options, forms, is_default, standardises
 from svmselect.estimators.posteriors import Model, Posteriors
 from svmselect.estimators.problem import Problem, Scaling
@@ -40,6 +42,7 @@ from svmselect.kernels import Kernel
 from svmselect.probability import sigmoid_log_probability
 from svmselect.probability.prediction_sets import check_alpha, least_probability, prediction_sets
 from svmselect.probability.thresholds import decide
+from svmselect.search.checkpoint import seed_of
 from svmselect.search.trace import Trace, without_hessian
 from svmselect.selection.result import Selection
 from svmselect.types import Array, BoolArray, Note, Status
@@ -81,7 +84,12 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         AutoMachine
             The classifier itself.
         """
-        self._fit(X, y, sample_weight, groups, Watch())
+        check_options(self)
+        with Following(self, getattr(X, "shape", (0,))[0]) as following:
+            self._fit(X, y, sample_weight, groups, Watch(following))
+        if following.stopper.asked:
+            self.selection_ = interrupted(self.selection_)
+        following.end()
         return self
 
     @with_callbacks  # type: ignore[untyped-decorator, unused-ignore]
@@ -103,18 +111,30 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         report = Reporter(self, X, y, metadata, self.verbose, watch)
         rows = _dense(X)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        checkpoint = watch.checkpoint or self._checkpoint
+        seed = self._seed(checkpoint)
         problem = Problem.of(
             rows, y, weights, members, self.cv, self.class_weight, standardises(self), seed
         )
         check_threshold(self.threshold, problem.classes)
-        limits = Limits(self.max_time, self.n_jobs, seed, report, watch.checkpoint)
+        limits = Limits(self.max_time, self.n_jobs, seed, report, checkpoint)
         chosen = self._choose(problem, loss, limits)
         self._keep(rows, problem, chosen, loss)
         seconds = time.perf_counter() - began
         self.selection_ = replace(self.selection_, seconds=seconds, seed=seed)
         report.end(self.explain())
         return self
+
+    @property
+    def _checkpoint(self) -> Path | None:
+        """The file that the search writes to and resumes from, as the constructor was told."""
+        return None if self.checkpoint is None else Path(self.checkpoint)
+
+    def _seed(self, checkpoint: Path | None) -> int:
+        """The seed of folds and searches: that of a search to go on with, where none is given."""
+        known = seed_of(checkpoint) if self.random_state is None else None
+        drawn = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return drawn if known is None else known
 
     def _choose(self, problem: Problem, loss: str, limits: Limits) -> Chosen:
         if self.probability == "posterior":
@@ -218,6 +238,8 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         """What is saved: plain values, and not the rows the choice was made on."""
         state: dict[str, Any] = dict(super().__getstate__())
         state.pop("_judge", None)
+        if isinstance(self.checkpoint, os.PathLike):
+            state["checkpoint"] = os.fspath(self.checkpoint)
         if "selection_" in state:
             state["selection_"] = as_plain(state["selection_"])
         return state
@@ -259,9 +281,10 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
     def _decisions(self, X: Any) -> tuple[Machines | Posteriors, Array]:
         """The decision values of every pair, f > 0 for the later class."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        if "feature_names_in_" in vars(self) or not ready(X, self.n_features_in_):
+            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         machines, scaling = self._judge, self._scaling
-        return machines, machines.in_blocks(X, lambda block: scaling(_dense(block)))
+        return machines, machines.in_blocks(X, lambda block: scaling(_dense(block)), self.n_jobs)
 
     def decision_function(self, X: Any) -> Array:
         """Compute decision values.
