@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <mutex>
 #include <stdexcept>
 #include <string>
 
@@ -29,6 +30,7 @@ using States = nb::ndarray<std::int8_t, nb::ndim<1>, nb::c_contig, nb::device::c
 namespace {
 
 Lapack lapack{nullptr, nullptr, nullptr};
+std::once_flag taken;  // two threads may both be the first
 
 void* address(nb::handle capsule) {
     return PyCapsule_GetPointer(capsule.ptr(), PyCapsule_GetName(capsule.ptr()));
@@ -167,9 +169,11 @@ NB_MODULE(_native, m) {
     m.def(
         "use_lapack",
         [](nb::handle potrf, nb::handle potrs, nb::handle pstrf) {
-            lapack.potrf = reinterpret_cast<decltype(lapack.potrf)>(address(potrf));
-            lapack.potrs = reinterpret_cast<decltype(lapack.potrs)>(address(potrs));
-            lapack.pstrf = reinterpret_cast<decltype(lapack.pstrf)>(address(pstrf));
+            std::call_once(taken, [&] {
+                lapack.potrf = reinterpret_cast<decltype(lapack.potrf)>(address(potrf));
+                lapack.potrs = reinterpret_cast<decltype(lapack.potrs)>(address(potrs));
+                lapack.pstrf = reinterpret_cast<decltype(lapack.pstrf)>(address(pstrf));
+            });
         },
         "Take the addresses of dpotrf, dpotrs and dpstrf from SciPy's capsules.");
     m.def(
