@@ -85,11 +85,11 @@ def of_pairs(graph: Graph, earlier: str, later: str, k: int) -> str:
         kept = graph.part(graph.part(flow, 0, m, 1), 0, m, 2)
         flow = graph.add("Add", kept, graph.add("MatMul", into, out))
     first = graph.add("Squeeze", flow, [2])  # (rows, 1): any number will do, once it is one
-    p = graph.add("Div", first, first)
+    shares = graph.add("Div", first, first)
     for into in reversed(visits):
-        new = graph.add("ReduceSum", graph.add("Mul", p, into), [1], keepdims=1)
-        p = graph.add("Concat", p, new, axis=1)
-    return graph.add("Div", p, graph.add("ReduceSum", p, [1], keepdims=1))
+        new = graph.add("ReduceSum", graph.add("Mul", shares, into), [1], keepdims=1)
+        shares = graph.add("Concat", shares, new, axis=1)
+    return graph.add("Div", shares, graph.add("ReduceSum", shares, [1], keepdims=1))
 
 
 _MAKERS: dict[type, Callable[[Graph, Any, str], str]] = {Machines: _of_machines}
