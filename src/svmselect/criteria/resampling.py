@@ -13,6 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from svmselect.clock import look
 from svmselect.criteria.base import Context, Criterion
 from svmselect.criteria.splits import as_pairs, check_range, check_trained, no_folds, row_numbers
 from svmselect.data import Dataset, Folds, stratified_folds
@@ -240,6 +241,7 @@ class FoldDecisions:
         """d decision/d("log C", *kernel.names), a row for each that is held out."""
 
         def of_fold(i: int) -> Array:
+            look()
             rows, s = self.rows[self.fold == i], self.solutions[i]
             system = ActiveSystem.of(context.K, s)
             at = np.unique(np.concatenate([system.free, rows, np.array(s.ends, dtype=np.intp)]))

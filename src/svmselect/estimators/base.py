@@ -155,10 +155,11 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             wish = Wish(self.kernel, self.criterion, self.search, self.prior, self.ard)
             chosen = by_criterion(problem, pairs, loss, wish, separate, limits)
         if scorer is not None:
-            chosen = by_scoring(problem, pairs, chosen, loss, self.scoring, scorer)
+            chosen = by_scoring(problem, pairs, chosen, loss, self.scoring, scorer, limits.end())
         if self.probability != "sigmoid":
             model = Model(loss, self._normalised())
-            chosen = by_posterior(problem, pairs, chosen, model, self.probability == "posterior")
+            insist, end = self.probability == "posterior", limits.end(late=0.5)
+            chosen = by_posterior(problem, pairs, chosen, model, insist, end)
         return chosen
 
     def _normalised(self) -> bool:

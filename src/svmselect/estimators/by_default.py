@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from svmselect import clock
 from svmselect.data import Pair, data_hash
 from svmselect.estimators.chosen import Chosen, OutOfFold, Setting, hold_out
 from svmselect.estimators.problem import Problem
@@ -40,6 +41,13 @@ class Limits:
     seed: int
     report: Report | None
     checkpoint: Path | None = None
+    began: float = field(default_factory=clock.now)
+
+    def end(self, late: float = 0.0) -> float | None:
+        """When the time is over, and so much of what is allowed beyond."""
+        if self.max_time is None:
+            return None
+        return self.began + self.max_time + late * clock.allowance(self.max_time)
 
     def tell(self, progress: Progress) -> bool:
         """Pass a search's progress on to who wants to know; whether to stop."""
@@ -81,7 +89,11 @@ def by_default(
     if chosen.error.of == "classes" or len(problem) > MANY or hurried:
         return chosen
     # at the price of one evaluation: the error of all classes together
-    held = hold_out(problem, pairs, chosen.setting, loss)
+    try:
+        with clock.until(limits.end(late=0.5)):
+            held = hold_out(problem, pairs, chosen.setting, loss)
+    except clock.OutOfTimeError:
+        return chosen
     error = held.error(problem, chosen.sigmoids)
     return replace(chosen, error=error, held_out=held.kept(problem, chosen.sigmoids))
 
