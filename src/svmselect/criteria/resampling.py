@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Integral
 from typing import Any, Protocol, runtime_checkable
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -267,10 +268,16 @@ class FoldDecisions:
         return Sensitivity(left, np.column_stack(right), log_C)
 
 
-@lru_cache(maxsize=64)
+_KNOWN: WeakKeyDictionary[Folds, tuple[Fold, ...]] = WeakKeyDictionary()
+
+
 def _weighed(folds: Folds) -> tuple[Fold, ...]:
-    """Look at the weights once for all the points of a search."""
-    return tuple(Fold.weighing(*sides) for sides in zip(folds.train.T, folds.held.T, strict=True))
+    """Look at the weights once for all the points of a search, and for all its pairs of classes."""
+    known = _KNOWN.get(folds)
+    if known is None:
+        sides = zip(folds.train.T, folds.held.T, strict=True)
+        known = _KNOWN[folds] = tuple(Fold.weighing(*side) for side in sides)
+    return known
 
 
 @lru_cache(maxsize=16)

@@ -41,7 +41,7 @@ class Limits:
     seed: int
     report: Report | None
     checkpoint: Path | None = None
-    began: float = field(default_factory=clock.now)
+    began: float = field(default_factory=lambda: clock.now())
 
     def end(self, late: float = 0.0) -> float | None:
         """When the time is over, and so much of what is allowed beyond."""
@@ -76,8 +76,9 @@ def by_default(
     if not separate:
         options |= {"threads": cores(limits.n_jobs), "start": start}
         session = Session(
-            Serial(), _journal(problem, limits, options), limits.tell, None, limits.max_time
-        )
+            Serial(), _journal(problem, limits, options), limits.tell, None, limits.max_time,
+            began=limits.began,
+        )  # fmt: skip
         found = [_strategy(problem.X, pairs, session, options)]
         chosen = _gathered(pairs, found, [""])
     else:
@@ -136,7 +137,7 @@ def _each(
     found = []
     for one in in_order(_alone, tasks, limits.n_jobs):
         found.append(one)
-        if limits.report is not None:
+        if limits.report is not None and one.choice.records:
             limits.report(one.choice.records[-1].evaluation)
     return found
 

@@ -122,7 +122,7 @@ class Session:
     records: list[Record] = field(default_factory=list)
     runs: list[str] = field(default_factory=list)
     halted: Status | None = None
-    began: float = field(default_factory=clock.now)
+    began: float = field(default_factory=lambda: clock.now())
     best: Record | None = None
 
     def known(self, label: str) -> dict[int, Record]:
