@@ -28,7 +28,7 @@ class Half:
 
     @classmethod
     def of(cls, X: Array, pair: Pair, distinct: bool = False) -> Half:
-        """Merge unless all rows are distinct; the folds are weights: copies may be on both sides."""
+        """Merge, unless all are distinct, and let the folds be weights: copies may be apart."""
         first = where = np.arange(len(pair.rows))
         if not distinct:
             first, where = merge_equal(X[pair.rows], pair.y)
