@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,8 @@ from numpy.typing import NDArray
 
 from svmselect.tables.cells import as_numbers, label, read_column, texts
 from svmselect.tables.source import Source
-from svmselect.types import Array, IntArray
+from svmselect.tables.table import Column, Table
+from svmselect.types import Array
 
 ROWS = 200_000
 """The most rows that are kept."""
@@ -20,35 +20,6 @@ CELLS = 2**26
 
 _MEASURED = 20  # distinct numbers, beyond which a column is no set of codes
 _STRAY = 0.1  # the largest part of such a column that is a slip of the pen
-
-Column = NDArray[Any]
-
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """Columns by name: float64 with NaN, or texts with None, where a value is missing.
-
-    ``rows`` has the number of each row in the file, from 1; ``total`` how many there were.
-    """
-
-    columns: Mapping[str, Column]
-    rows: IntArray
-    total: int
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def take(self, kept: Any) -> Table:
-        """Some of the rows."""
-        columns = {name: column[kept] for name, column in self.columns.items()}
-        return Table(columns, self.rows[kept], self.total)
-
-    def without(self, names: Sequence[str]) -> Table:
-        """Some of the columns."""
-        gone = set(names)
-        columns = {name: column for name, column in self.columns.items() if name not in gone}
-        return Table(columns, self.rows, self.total)
-
 
 def gather(
     source: Source, target: str | None = None, limit: int | None = None, seed: int = 0

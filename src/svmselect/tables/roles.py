@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmselect.tables.gather import Column, Table
+from svmselect.tables.table import Column, Table, missing_in
 from svmselect.types import Array
 
 _ID_NAME = re.compile(r"(?i)(.*[ _.-])?(id|ids|uuid|guid|key|index|nr|no|rownames?|row)|.*[a-z]ID")
@@ -79,13 +79,6 @@ def _number_reason(name: str, known: Array, distinct: int, n: int) -> str | None
     if _ID_NAME.fullmatch(name) or (unnamed and np.all(steps > 0)):
         return "it names the rows: every number occurs once"
     return None
-
-
-def missing_in(column: Column) -> np.ndarray:
-    """Which cells are missing."""
-    if column.dtype == object:
-        return np.array([cell is None for cell in column], dtype=np.bool_)
-    return np.isnan(column)
 
 
 def check_complete(table: Table, title: str) -> None:
