@@ -18,7 +18,6 @@ from sklearn.utils.validation import (
     _check_sample_weight,
     check_consistent_length,
     check_is_fitted,
-    validate_data,
 )
 
 from svmselect.criteria import available, get_criterion
@@ -28,6 +27,7 @@ from svmselect.estimators.by_default import MANY, Limits, by_default
 from svmselect.estimators.by_scoring import as_scorer, by_scoring
 from svmselect.estimators.callbacks import CallbackSupportMixin, Reporter, Watch, with_callbacks
 from svmselect.estimators.chosen import Chosen, fitted_machines
+from svmselect.estimators.given import encoded, learned
 from svmselect.estimators.keeping import as_plain, from_plain
 from svmselect.estimators.machines import Machines, from_dual_coef, to_dual_coef
 from svmselect.estimators.options import check_options, forms, is_default, standardises
@@ -37,6 +37,7 @@ from svmselect.estimators.relevance import relevance, scales, spread_of
 from svmselect.kernels import Kernel
 from svmselect.probability import sigmoid_log_probability
 from svmselect.search.trace import Trace, without_hessian
+from svmselect.selection.hierarchy import of_variables
 from svmselect.selection.result import Selection
 from svmselect.types import Array, Note, Status
 
@@ -56,6 +57,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing != "error"
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> AutoMachine:
@@ -86,7 +88,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         began = time.perf_counter()
         loss = self._loss()
         check_options(self)
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
+        X, y = learned(self, X, y)
         check_classification_targets(y)
         weights = members = None
         if sample_weight is not None:
@@ -101,8 +103,9 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         rows = _dense(X)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         problem = Problem.of(
-            rows, y, weights, members, self.cv, self.class_weight, standardises(self), seed
-        )
+            rows, y, weights, members, self.cv, self.class_weight, standardises(self), seed,
+            self._spans,
+        )  # fmt: skip
         limits = Limits(self.max_time, self.n_jobs, seed, report, watch.checkpoint)
         chosen = self._choose(problem, loss, limits)
         self._keep(rows, problem, chosen, loss)
@@ -123,7 +126,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
                 "multi_class='ovo' or scoring=None"
             )
         if is_default(self):
-            kernels = forms(self.kernel)
+            kernels = [self._told(kernel) for kernel in forms(self.kernel)]
             start = self._warm(problem)
             chosen = by_default(problem, pairs, loss, kernels, self.ard, separate, limits, start)
         else:
@@ -173,7 +176,9 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         self.intercept_ = machines.intercepts if k == 2 else -machines.intercepts
         self.sigmoid_slope_ = machines.slopes
         self._posterior = None if chosen.posterior is None else chosen.posterior.as_plain()
-        self.feature_importances_ = relevance(setting.kernels, spread_of(problem.X, problem.counts))
+        self.feature_importances_ = self._by_input(
+            relevance(setting.kernels, spread_of(problem.X, problem.counts))
+        )
         self.best_score_ = chosen.value
         self.best_params_ = _parameters(self.C_, setting.kernels)
         self.selection_ = Selection(
@@ -241,13 +246,30 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         return self.kernel_ if isinstance(self.kernel_, tuple) else (self.kernel_,)
 
     @property
+    def _spans(self) -> Array | None:
+        """What columns are divided by that are not to be standardised; None if all are."""
+        return None if self.encoder_ is None or self.encoder_.plain else self.encoder_.spans
+
+    def _told(self, kernel: Kernel) -> Kernel:
+        """The kernel, told which columns are one variable."""
+        if self.encoder_ is None or self.encoder_.plain:
+            return kernel
+        return of_variables(kernel, self.encoder_.variables.tolist())
+
+    def _by_input(self, shares: Array) -> Array:
+        """Relevances of columns added up for each input."""
+        if self.encoder_ is None or self.encoder_.plain:
+            return shares
+        return np.bincount(self.encoder_.owners, shares, self.n_features_in_)
+
+    @property
     def _scaling(self) -> Scaling:
         return Scaling(self.mean_, self.scale_)
 
     def _decisions(self, X: Any) -> tuple[Machines | Posteriors, Array]:
         """The decision values of every pair, f > 0 for the later class."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        X = encoded(self, X)
         machines, scaling = self._judge, self._scaling
         return machines, machines.in_blocks(X, lambda block: scaling(_dense(block)))
 

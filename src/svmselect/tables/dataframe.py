@@ -6,6 +6,7 @@ import numbers
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta, timezone
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,7 @@ def _of_cells(cells: Sequence[Any], name: str, title: str) -> tuple[Column, Role
     if known and all(isinstance(cell, bool | np.bool_) for cell in known):
         return texts([None if gap else c for c, gap in zip(cells, missing, strict=True)]), CATEGORY
     for kinds, number, role in (
-        (numbers.Real, float, NUMBER),
+        ((numbers.Real, Decimal), float, NUMBER),
         (date, _moment, DATE),
         (timedelta, timedelta.total_seconds, NUMBER),
         (time, _clock, NUMBER),
