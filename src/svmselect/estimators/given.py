@@ -72,7 +72,7 @@ def encoded(model: Any, X: Any) -> Any:
         model, X, accept_sparse="csr", dtype=np.float64, reset=False, ensure_all_finite=allowed
     )
     if encoder is None or sparse.issparse(X):
-        if isinstance(encoder, Gaps) and not encoder.plain or isinstance(encoder, Encoder):
+        if (isinstance(encoder, Gaps) and not encoder.plain) or isinstance(encoder, Encoder):
             return encoded(model, X.toarray())
         return X
     if isinstance(encoder, Gaps):

@@ -29,8 +29,8 @@ class Stationary(Leaf):
 
     Notes
     -----
-    ``s = sum_a (x_a - z_a)^2 / l_a^2``, the columns of one variable with one l. A subclass writes ``profile``, which is f, and ``slope``,
-    both in place on a tile of s. Since ``dk/dlog l_a = -2 f'(s) (x_a - z_a)^2 / l_a^2``, the
+    ``s = sum_a (x_a - z_a)^2 / l_a^2``, the columns of one variable with one l. A subclass
+    writes ``profile``, which is f, and ``slope``, both in place on a tile of s. Since ``dk/dlog l_a = -2 f'(s) (x_a - z_a)^2 / l_a^2``, the
     derivatives with respect to all length scales together are two matrix products.
     """
 
@@ -48,8 +48,10 @@ class Stationary(Leaf):
         if self.variables is None:
             return
         found = np.asarray(self.variables)
-        if found.ndim != 1 or found.dtype.kind not in "iu" or not np.array_equal(
-            np.unique(found), np.arange(found.max(initial=-1) + 1)
+        if (
+            found.ndim != 1
+            or found.dtype.kind not in "iu"
+            or not np.array_equal(np.unique(found), np.arange(found.max(initial=-1) + 1))
         ):
             raise ValueError(
                 f"{self._label('variables')} must be whole numbers from 0 on, one for each column "
@@ -79,7 +81,7 @@ class Stationary(Leaf):
         if isinstance(self.length_scale, tuple):
             return self
         count = columns if self.variables is None else max(self.variables) + 1
-        return self.with_scales((self.length_scale,) * count)
+        return self.with_scales([float(self.by_column())] * count)
 
     def with_scales(self, length_scale: LengthScale) -> Self:
         """Give the kernel other length scales.
@@ -216,4 +218,4 @@ class _StationaryBlock(Block):
         found = self.distances.contract(rows, cols, V, pairs)
         if self.kernel.variables is None:
             return found
-        return np.bincount(self.kernel.variables, found)
+        return np.asarray(np.bincount(self.kernel.variables, found), dtype=np.float64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from collections import Counter
 from collections.abc import Sequence
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -15,7 +15,7 @@ from svmselect.tables.cells import texts
 from svmselect.tables.dates import are_dates, as_dates
 from svmselect.tables.table import CATEGORY, DATE, NUMBER, Column, Role, Table
 
-_START = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_START = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def as_frame(X: Any) -> Any:
@@ -96,10 +96,7 @@ def _of_cells(cells: Sequence[Any], name: str, title: str) -> tuple[Column, Role
         (time, _clock, NUMBER),
     ):
         if known and all(isinstance(cell, kinds) and not isinstance(cell, bool) for cell in known):
-            made = [
-                np.nan if gap else number(c)  # type: ignore[operator]
-                for c, gap in zip(cells, missing, strict=True)
-            ]
+            made = [np.nan if gap else number(c) for c, gap in zip(cells, missing, strict=True)]
             return np.array(made, dtype=np.float64), role
     return _worded(texts([None if gap else c for c, gap in zip(cells, missing, strict=True)]))
 
@@ -118,7 +115,7 @@ def _moment(cell: date) -> float:
     """Seconds since 1970, UTC; a date without a zone as if it were UTC."""
     if not isinstance(cell, datetime):
         return float((cell - _START.date()).days * 86400)
-    aware = cell if cell.tzinfo is not None else cell.replace(tzinfo=timezone.utc)
+    aware = cell if cell.tzinfo is not None else cell.replace(tzinfo=UTC)
     return (aware - _START).total_seconds()
 
 

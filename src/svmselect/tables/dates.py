@@ -21,7 +21,7 @@ _DAY_FIRST, _MONTH_FIRST = (2, 1, 0), (2, 0, 1)
 
 
 def are_dates(column: Column) -> bool:
-    """Whether every text that is there is a date, and of 3/4/2025 it is clear which is the month."""
+    """Whether every text that is there is a date; 3/4/2025 is one where others tell the month."""
     known = [cell for cell in column if cell is not None]
     return bool(known) and _order(known) is not None and not as_dates(column)[1].any()
 
@@ -40,6 +40,12 @@ def as_dates(column: Column) -> tuple[Array, np.ndarray]:
         else:
             found[i] = value
     return found, strange
+
+
+def written(seconds: float) -> str:
+    """Seconds since 1970 as a date, with the time of day if there is one."""
+    moment = _START + timedelta(seconds=seconds)
+    return f"{moment:%Y-%m-%d}" if seconds % 86400 == 0 else f"{moment:%Y-%m-%d %H:%M:%S}"
 
 
 def _order(cells: list[str]) -> tuple[re.Pattern[str], tuple[int, int, int]] | None:

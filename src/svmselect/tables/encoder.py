@@ -74,19 +74,11 @@ class Encoder:
 
     def encode(self, table: Table, title: str = "X") -> Array:
         """The matrix of a typed table that has the inputs; refuses what no model can use."""
+        self.check(table, title)
         made = np.empty((len(table), len(self.columns)))
         at = 0
         for one in self.inputs:
             column = table.columns[one.name]
-            if self.missing == "error" and not isinstance(one, Unused):
-                _refuse_gaps(one.name, column, table, title)
-            if isinstance(one, Category):
-                _refuse_strangers(one, column, title)
-            if column.dtype != object and np.isinf(column).any():
-                row = int(table.rows[int(np.argmax(np.isinf(column)))])
-                raise ValueError(
-                    f"column {one.name!r} of {title} is infinite in row {row}; correct it"
-                )
             if self.missing == "impute" and isinstance(one, Category):
                 column = np.array([one.common if c is None else c for c in column], dtype=object)
             width = len(one.columns)
@@ -94,14 +86,28 @@ class Encoder:
             at += width
         return made
 
+    def check(self, table: Table, title: str) -> None:
+        """Refuse infinite numbers, columns of nothing known, and gaps if they are to be refused."""
+        for one in self.inputs:
+            column = table.columns[one.name]
+            if isinstance(one, Unused):
+                continue
+            if self.missing == "error":
+                _refuse_gaps(one.name, column, table, title)
+            if isinstance(one, Category):
+                _refuse_strangers(one, column, title)
+            elif column.dtype != object and np.isinf(column).any():
+                row = int(table.rows[int(np.argmax(np.isinf(column)))])
+                raise ValueError(
+                    f"column {one.name!r} of {title} is infinite in row {row}; correct it"
+                )
+
     def match(self, names: Iterable[str], title: str, sparse: bool = False) -> None:
         """Refuse a table that lacks an input; one of sparse rows has zeros there."""
         there = list(names)
         known = set(there)
         lacking = [
-            one.name
-            for one in self.inputs
-            if one.name not in known and not isinstance(one, Unused)
+            one.name for one in self.inputs if one.name not in known and not isinstance(one, Unused)
         ]
         if lacking and not sparse:
             raise ValueError(
@@ -140,6 +146,15 @@ class Encoder:
             for one in self.inputs
         }
         return Table(columns, table.rows, table.total)
+
+    def relevance(self, shares: Array) -> dict[str, float]:
+        """What inputs count, by name; the largest first, and those that are not used left out."""
+        used = [
+            (one.name, float(share))
+            for one, share in zip(self.inputs, shares, strict=True)
+            if one.columns
+        ]
+        return dict(sorted(used, key=lambda item: -item[1]))
 
     def unseen(self, table: Table) -> dict[str, Counter[str]]:
         """Texts that no category stands for, by input, and how often they occur."""

@@ -32,7 +32,8 @@ class Gaps:
         for a in np.flatnonzero(there):
             known = X[~gaps[:, a], a]
             middle[a] = np.median(known) if len(known) else 0.0
-        return cls(middle, there & ~gaps.all(axis=0) & (missing == "auto"))
+        told = np.asarray(there & ~gaps.all(axis=0))
+        return cls(middle, told if missing == "auto" else np.zeros_like(told))
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -26,10 +26,33 @@ MOST = 100
 _PAIR = float(np.sqrt(0.5))  # of a column that is 0 and 1: the levels are then sqrt(2) apart
 _YES = {"true": "True", "1": "True", "false": "False", "0": "False"}
 _DAY, _WEEK, _YEAR = 86400.0, 7.0, 365.2425
+_CALLED = {_YEAR: "season", _WEEK: "weekday", 1.0: "hour"}
+
+
+class _Measured:
+    """What is one number, and perhaps a column that tells of gaps."""
+
+    name: str
+    gap: bool
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The number, and whether it is missing."""
+        return (self.name, f"{self.name} is missing") if self.gap else (self.name,)
+
+    @property
+    def parts(self) -> tuple[int, ...]:
+        """One length scale."""
+        return (len(self.columns),)
+
+    @property
+    def spans(self) -> tuple[float, ...]:
+        """The number is to be standardised."""
+        return (NAN, 1.0) if self.gap else (NAN,)
 
 
 @dataclass(frozen=True)
-class Number:
+class Number(_Measured):
     """An input of numbers; ``middle`` is their median and stands in for gaps.
 
     With ``gap`` there were gaps, which another column tells: a gap is then as far from a number as
@@ -48,21 +71,6 @@ class Number:
         return cls(name, float(np.median(column[~missing])), gaps and bool(missing.any()))
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """The number, and whether it is missing."""
-        return (self.name, f"{self.name} is missing") if self.gap else (self.name,)
-
-    @property
-    def parts(self) -> tuple[int, ...]:
-        """One length scale."""
-        return (len(self.columns),)
-
-    @property
-    def spans(self) -> tuple[float, ...]:
-        """The number is to be standardised."""
-        return (NAN, 1.0) if self.gap else (NAN,)
-
-    @property
     def words(self) -> str:
         """What becomes of it."""
         return "a number" + (_GAPS if self.gap else "")
@@ -73,7 +81,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Ordered:
+class Ordered(_Measured):
     """An input of words that have an order, which become their places in it."""
 
     name: str
@@ -91,8 +99,6 @@ class Ordered:
         return replace(
             made, middle=float(np.median(places[~missing])), gap=gaps and bool(missing.any())
         )
-
-    columns, parts, spans = Number.columns, Number.parts, Number.spans
 
     @property
     def words(self) -> str:
@@ -221,7 +227,9 @@ class Category:
         """Words that the model has no column for and did not pool, with their numbers."""
         codes = self.codes(column)
         other = len(self.levels) - 1 if self.pooled else -1
-        return Counter(c for c, i in zip(column, codes, strict=True) if i == other and c is not None)
+        return Counter(
+            c for c, i in zip(column, codes, strict=True) if i == other and c is not None
+        )
 
 
 @dataclass(frozen=True)
@@ -251,7 +259,9 @@ class Moment:
     def columns(self) -> tuple[str, ...]:
         """The time, whether it is missing, and two columns a circle."""
         called = {_YEAR: "season", _WEEK: "weekday", 1.0: "hour"}
-        rounds = [f"{self.name}: {called[r]} {part}" for r in self.rounds for part in ("sin", "cos")]
+        rounds = [
+            f"{self.name}: {called[r]} {part}" for r in self.rounds for part in ("sin", "cos")
+        ]
         return (self.name, *([f"{self.name} is missing"] if self.gap else []), *rounds)
 
     @property
@@ -267,8 +277,7 @@ class Moment:
     @property
     def words(self) -> str:
         """What becomes of it."""
-        called = {_YEAR: "season", _WEEK: "weekday", 1.0: "hour"}
-        told = ", ".join(["a date: time", *(called[r] for r in self.rounds)])
+        told = ", ".join(["a date: time", *(_CALLED[r] for r in self.rounds)])
         return told + (_GAPS if self.gap else "")
 
     def encode(self, column: Column) -> Array:

@@ -47,5 +47,7 @@ class TableModel:
 
     def predict(self, table: Table, title: str = "the table") -> tuple[NDArray[Any], Array]:
         """Labels and probabilities, which agree."""
-        p = self.estimator.predict_proba(self.encoder.encode(table, title))
+        known = vars(self.estimator).get("encoder_")
+        whole = isinstance(known, Encoder)
+        p = self.estimator.predict_proba(table if whole else self.encoder.encode(table, title))
         return np.asarray(self.estimator.classes_)[p.argmax(axis=1)], p

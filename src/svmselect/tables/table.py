@@ -47,6 +47,9 @@ class Table:
         looks = CATEGORY if self.columns[name].dtype == object else NUMBER
         return self.roles.get(name, looks)
 
+    def __getitem__(self, kept: Any) -> Table:
+        return self.take(kept)
+
     def take(self, kept: Any) -> Table:
         """Some of the rows."""
         columns = {name: column[kept] for name, column in self.columns.items()}
@@ -57,6 +60,14 @@ class Table:
         gone = set(names)
         columns = {name: column for name, column in self.columns.items() if name not in gone}
         return replace(self, columns=columns)
+
+
+def joined(tables: Sequence[Table]) -> Table:
+    """The rows of tables of the same columns, one after another."""
+    names = list(tables[0].columns)
+    columns = {name: np.concatenate([one.columns[name] for one in tables]) for name in names}
+    rows = np.concatenate([one.rows for one in tables])
+    return Table(columns, rows, tables[-1].total, tables[0].roles)
 
 
 def missing_in(column: Column) -> np.ndarray:
