@@ -50,6 +50,7 @@ def run(
     kept = [source.column(name) for name in keep]
     counts: Counter[str] = Counter()
     unseen: dict[str, Counter[str]] = {}
+    gaps: Counter[str] = Counter()
     cell = escaped if escape else str
     rows = wrong = judged = 0
     with Bar(f"predicting {source.title}", None, output) as bar, _opened(target) as file:
@@ -60,6 +61,7 @@ def run(
             table = known.encoder.read(frame, source, rows)
             for name, strange in known.encoder.unseen(table).items():
                 unseen.setdefault(name, Counter()).update(strange)
+            gaps.update(known.encoder.new_gaps(table))
             known.encoder.check(table, source.title)
             labels, p = known.predict(table, source.title)
             copied = [
@@ -76,6 +78,11 @@ def run(
                 judged += int(there.sum())
             rows += len(frame)
             bar.step(len(frame))
+    for name, missing_there in gaps.items():
+        output.note(
+            f"column {name!r} has {count(missing_there, 'missing value')}, and had none in "
+            "training: they count as what is most usual"
+        )
     if not rows:
         output.note(f"{source.title} has no rows, so nothing was predicted")
     own = bool(source.digest) and known.origin.get("digest") == source.digest
@@ -152,7 +159,7 @@ def _tell(
         shown = ", ".join(repr(text) for text, _ in strange.most_common(3))
         output.note(
             f"column {name!r} has {count(strange.total(), 'value')} that the model has not seen "
-            f"({shown}): they count as none of its categories"
+            f"({shown}): they count as rare ones, or as none of its categories"
         )
     wrong, n = judged
     tested = Tested.seen(wrong / n, n, count(n, "row")) if n else None

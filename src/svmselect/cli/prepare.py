@@ -15,9 +15,9 @@ from svmselect.cli.options import Missing
 from svmselect.estimators.problem import Scaling
 from svmselect.tables import Encoder, Source, Table, gather, open_source
 from svmselect.tables.gather import labels_of
-from svmselect.tables.roles import Left, check_complete, unused, with_roles
+from svmselect.tables.roles import Left, unused, with_roles
 from svmselect.tables.source import listed
-from svmselect.tables.table import joined
+from svmselect.tables.table import check_complete, joined
 from svmselect.types import Array
 
 _MOST_CLASSES = 100

@@ -29,9 +29,10 @@ class Stationary(Leaf):
 
     Notes
     -----
-    ``s = sum_a (x_a - z_a)^2 / l_a^2``, the columns of one variable with one l. A subclass
-    writes ``profile``, which is f, and ``slope``, both in place on a tile of s. Since ``dk/dlog l_a = -2 f'(s) (x_a - z_a)^2 / l_a^2``, the
-    derivatives with respect to all length scales together are two matrix products.
+    ``s = sum_a (x_a - z_a)^2 / l_a^2``, the columns of one variable with one l. A subclass writes
+    ``profile``, which is f, and ``slope``, both in place on a tile of s. Since ``dk/dlog l_a = -2
+    f'(s) (x_a - z_a)^2 / l_a^2``, the derivatives with respect to all length scales together are
+    two matrix products.
     """
 
     stationary = True

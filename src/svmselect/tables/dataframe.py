@@ -20,11 +20,11 @@ _START = datetime(1970, 1, 1, tzinfo=UTC)
 
 def as_frame(X: Any) -> Any:
     """A data frame as narwhals knows it, None for anything else."""
-    if isinstance(X, np.ndarray) or not hasattr(X, "columns"):
+    if isinstance(X, np.ndarray) or not hasattr(type(X), "columns"):
         return None
     import narwhals as nw
 
-    found = nw.from_native(X, eager_only=True, pass_through=True)
+    found = nw.from_native(X, pass_through=True)
     if isinstance(found, nw.LazyFrame):
         raise TypeError("X is a lazy frame, which has no rows yet; give X.collect()")
     return found if isinstance(found, nw.DataFrame) else None

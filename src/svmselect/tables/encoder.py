@@ -21,7 +21,7 @@ from svmselect.tables.inputs import (
     truth_as_numbers,
 )
 from svmselect.tables.source import Source, listed
-from svmselect.tables.table import Column, Table, missing_in
+from svmselect.tables.table import Column, Table, check_complete, missing_in
 from svmselect.types import Array, IntArray
 
 MISSING = ("auto", "error", "impute")
@@ -88,12 +88,13 @@ class Encoder:
 
     def check(self, table: Table, title: str) -> None:
         """Refuse infinite numbers, columns of nothing known, and gaps if they are to be refused."""
+        if self.missing == "error":
+            idle = [one.name for one in self.inputs if isinstance(one, Unused)]
+            check_complete(table.without(idle), title)
         for one in self.inputs:
             column = table.columns[one.name]
             if isinstance(one, Unused):
                 continue
-            if self.missing == "error":
-                _refuse_gaps(one.name, column, table, title)
             if isinstance(one, Category):
                 _refuse_strangers(one, column, title)
             elif column.dtype != object and np.isinf(column).any():
@@ -146,6 +147,15 @@ class Encoder:
             for one in self.inputs
         }
         return Table(columns, table.rows, table.total)
+
+    def new_gaps(self, table: Table) -> dict[str, int]:
+        """How many values are missing in columns that were complete when they were learned."""
+        found: dict[str, int] = {}
+        for one in self.inputs:
+            if not isinstance(one, Unused) and not one.gap and self.missing == "auto":
+                count = int(missing_in(table.columns[one.name]).sum())
+                found |= {one.name: count} if count else {}
+        return found
 
     def relevance(self, shares: Array) -> dict[str, float]:
         """What inputs count, by name; the largest first, and those that are not used left out."""
@@ -206,15 +216,6 @@ def _input(name: str, table: Table, gaps: bool) -> Input:
     if len(made.levels) < 2:
         return Unused(name, f"no two of its {len(set(known))} different texts occur often enough")
     return made
-
-
-def _refuse_gaps(name: str, column: Column, table: Table, title: str) -> None:
-    gaps = missing_in(column)
-    if gaps.any():
-        raise ValueError(
-            f"column {name!r} of {title} has {int(gaps.sum())} missing values, the first in row "
-            f"{table.rows[int(np.argmax(gaps))]}; fill them in, or let missing='auto' use them"
-        )
 
 
 def _refuse_strangers(one: Category, column: Column, title: str) -> None:

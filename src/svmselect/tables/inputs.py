@@ -324,7 +324,7 @@ def truth_as_numbers(column: Column) -> Column:
 
 def _kept(counts: Counter[str], n: int) -> tuple[tuple[str, ...], bool]:
     """Levels that get a column, and whether others are pooled: two at least, or there are none."""
-    enough = min(RARE, max(2, n // 20))
+    enough = min(RARE, 1 + n // 20)
     often = [level for level, count in counts.most_common() if count >= enough][:MOST]
     if len(counts) - len(often) < 2 and len(counts) <= MOST:
         often = list(counts)

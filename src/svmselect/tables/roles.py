@@ -11,7 +11,7 @@ import numpy as np
 from svmselect.tables.cells import number, texts
 from svmselect.tables.dates import written
 from svmselect.tables.source import Source
-from svmselect.tables.table import DATE, Column, Role, Table, missing_in
+from svmselect.tables.table import DATE, Column, Role, Table
 from svmselect.types import Array
 
 _ID_NAME = re.compile(r"(?i)(.*[ _.-])?(id|ids|uuid|guid|key|index|nr|no|rownames?|row)|.*[a-z]ID")
@@ -123,21 +123,3 @@ def _number_reason(name: str, known: Array, distinct: int, n: int) -> str | None
     if _ID_NAME.fullmatch(name) or (unnamed and np.all(steps > 0)):
         return "it names the rows: every number occurs once"
     return None
-
-
-def check_complete(table: Table, title: str) -> None:
-    """Refuse missing values, by the name of the columns."""
-    gaps = {name: missing_in(column) for name, column in table.columns.items()}
-    worst = [(name, gap) for name, gap in gaps.items() if gap.any()]
-    if not worst:
-        return
-    name, gap = worst[0]
-    rest = ""
-    if len(worst) > 1:
-        others = ", ".join(repr(other) for other, _ in worst[1:4])
-        rest = f" (and {others}{', ...' if len(worst) > 4 else ''})"
-    count = int(gap.sum())
-    raise ValueError(
-        f"column {name!r}{rest} of {title} has {count} missing value{'s' * (count > 1)}, the first "
-        f"in row {table.rows[int(np.argmax(gap))]}; fill them in, or say --missing auto"
-    )

@@ -75,3 +75,21 @@ def missing_in(column: Column) -> np.ndarray:
     if column.dtype == object:
         return np.array([cell is None for cell in column], dtype=np.bool_)
     return np.isnan(column)
+
+
+def check_complete(table: Table, title: str) -> None:
+    """Refuse missing values, by the name of the columns."""
+    gaps = {name: missing_in(column) for name, column in table.columns.items()}
+    worst = [(name, gap) for name, gap in gaps.items() if gap.any()]
+    if not worst:
+        return
+    name, gap = worst[0]
+    rest = ""
+    if len(worst) > 1:
+        others = ", ".join(repr(other) for other, _ in worst[1:4])
+        rest = f" (and {others}{', ...' if len(worst) > 4 else ''})"
+    count = int(gap.sum())
+    raise ValueError(
+        f"column {name!r}{rest} of {title} has {count} missing value{'s' * (count > 1)}, the first "
+        f"in row {table.rows[int(np.argmax(gap))]}; fill them in, or let missing='auto' (--missing auto) use them"
+    )
