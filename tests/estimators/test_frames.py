@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 
-from svmselect import AutoKLR, AutoSVC, load, save
+from svmselect import AutoKLR, AutoSVC, load, report, save
+from svmselect.plots.data import scales
 
 N = 120
 
@@ -136,3 +137,13 @@ def test_that_a_value_is_missing_may_be_the_answer():
 def test_a_frame_without_anything_to_use():
     with pytest.raises(ValueError, match=r"no column of X can be used \('a': left out: it has one"):
         AutoSVC().fit(pd.DataFrame({"a": ["x"] * N}), y)
+
+
+def test_what_is_drawn_and_written_of_a_frame(model):
+    found = scales.of_estimator(model, X=X)
+    assert found.names == tuple(X)
+    assert np.isfinite(found.length_scale).tolist() == [True, True, True, True, False]
+    assert found.influence[4] == 0.0
+    assert found.influence[1] > 0.05
+    page = report.of_fit(model, X, y)
+    assert "town" in report.render(page)

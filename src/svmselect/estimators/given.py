@@ -15,6 +15,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from svmselect.estimators.machines import ready
 from svmselect.tables.dataframe import as_frame, table_of
 from svmselect.tables.encoder import MISSING, Encoder
 from svmselect.tables.gaps import Gaps
@@ -67,6 +68,9 @@ def encoded(model: Any, X: Any) -> Any:
                 f"the model was fitted to a data frame whose column {words[0]!r} is no number; "
                 "give a data frame with the same columns"
             )
+    plain = isinstance(encoder, Gaps) and encoder.plain
+    if plain and "feature_names_in_" not in vars(model) and ready(X, model.n_features_in_):
+        return X
     allowed = "allow-nan" if model.missing != "error" and not sparse.issparse(X) else True
     X = validate_data(
         model, X, accept_sparse="csr", dtype=np.float64, reset=False, ensure_all_finite=allowed

@@ -91,5 +91,6 @@ def check_complete(table: Table, title: str) -> None:
     count = int(gap.sum())
     raise ValueError(
         f"column {name!r}{rest} of {title} has {count} missing value{'s' * (count > 1)}, the first "
-        f"in row {table.rows[int(np.argmax(gap))]}; fill them in, or let missing='auto' (--missing auto) use them"
+        f"in row {table.rows[int(np.argmax(gap))]}; "
+        "fill them in, or let missing='auto' (--missing auto) use them"
     )
