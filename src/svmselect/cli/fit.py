@@ -26,7 +26,6 @@ from svmselect.cli.summary import FitSummary
 from svmselect.cli.tested import Tested
 from svmselect.estimators.callbacks import Watch
 from svmselect.estimators.following import expected_evaluations
-from svmselect.estimators.given import encoded
 from svmselect.estimators.persist import save
 from svmselect.files.lock import Lock
 from svmselect.tables.table import Table
@@ -190,8 +189,8 @@ def _grid(options: FitOptions, model: Any, rows: Rows, output: Output) -> Any:
         output.note(f"the plain grid sees {len(kept):,} of the {len(rows.y):,} rows")
     with Bar("the plain grid", None, output), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        test = None if rows.test is None else (encoded(model, rows.test[0]), rows.test[1])
-        X = encoded(model, rows.X[kept])
+        test = None if rows.test is None else (model._encoded(rows.test[0]), rows.test[1])
+        X = model._encoded(rows.X[kept])
         return report.plain_grid(X, rows.y[kept], held_out=test, n_jobs=options.jobs)
 
 

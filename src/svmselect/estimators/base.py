@@ -304,7 +304,11 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
     def _decisions(self, X: Any) -> tuple[Machines | Posteriors, Array]:
         """The decision values of every pair, f > 0 for the later class."""
         check_is_fitted(self)
-        return self._judge, self._of_matrix(encoded(self, X))
+        return self._judge, self._of_matrix(self._encoded(X))
+
+    def _encoded(self, X: Any) -> Any:
+        """Rows as the matrix that the kernel sees before it is scaled (sparse ones stay sparse)."""
+        return encoded(self, X)
 
     def _of_matrix(self, X: Any) -> Array:
         """The decision values of rows that are encoded."""

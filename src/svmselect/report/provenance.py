@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from svmselect.data import data_hash
-from svmselect.estimators.given import encoded
 
 
 def of_model(
     model: Any, X: Any, y: Any, settings: Mapping[str, Any]
 ) -> tuple[tuple[str, str], ...]:
     """Of a fitted model: what the caller says, the data's hash, the seed, the versions."""
-    given = encoded(model, X)
+    given = model._encoded(X)
     rows = given.toarray() if getattr(given, "toarray", None) is not None else given
     found = {name: str(value) for name, value in settings.items() if name != "command"}
     found["data (SHA-256)"] = data_hash(np.asarray(rows, dtype=np.float64), np.asarray(y))

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from svmselect.estimators.given import encoded
 from svmselect.types import Array
 
 _WORK = 2e10  # multiplications to spend
@@ -20,7 +19,7 @@ def influence(model: Any, X: Any, random_state: int = 0) -> Array:
     asks of the machine, not of the labels, so inputs that say the same share what they say. Of many
     rows a sample is taken; not a number where there are too many inputs even so.
     """
-    given = encoded(model, X)
+    given = model._encoded(X)
     dense = given.toarray() if getattr(given, "toarray", None) is not None else given
     n, d = len(dense), model.n_features_in_
     vectors = len(model.support_vectors_)

@@ -14,7 +14,6 @@ from svmselect.data import Pair, stratified_folds
 from svmselect.estimators.averaging import hold_out_posteriors, logistic
 from svmselect.estimators.by_criterion import Wish
 from svmselect.estimators.chosen import OutOfFold, Setting, hold_out
-from svmselect.estimators.given import encoded
 from svmselect.estimators.options import is_default, standardises
 from svmselect.estimators.posteriors import Model
 from svmselect.estimators.problem import Problem
@@ -54,7 +53,7 @@ class Refit:
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(model)
-        rows, labels = _dense(encoded(model, X)), np.asarray(y)
+        rows, labels = _dense(model._encoded(X)), np.asarray(y)
         if len(rows) != len(labels):
             raise ValueError(f"X has {len(rows)} rows and y {len(labels)} labels; give as many")
         w = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
