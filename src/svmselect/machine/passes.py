@@ -35,7 +35,8 @@ Factor = tuple[tuple[Array, bool], Array, float]  # of I + Phi'W Phi; Phi'W 1; 1
 class Machines:
     """Machines j: f_j = phi theta[:, j] + intercept[j]; ``factors`` of their last curvature.
 
-    ``passes`` counts the sums that were asked for.
+    ``passes`` counts the sums that were asked for, ``curved`` is the share of rows where the loss
+    is, of the machine that has fewest.
     """
 
     theta: Array
@@ -43,7 +44,15 @@ class Machines:
     objective: Array
     status: Status
     passes: int
-    factors: tuple[Factor, ...]
+    factors: tuple[Factor, ...] = ()
+    curved: float = 1.0
+
+    @classmethod
+    def at_zero(cls, design: Design) -> Machines:
+        """Machines that say nothing, to begin with."""
+        k = design.signs.shape[1]
+        zero = np.zeros((design.basis.shape[1], k))
+        return cls(zero, np.zeros(k), np.full(k, np.inf), OK, 0)
 
 
 def train_by_passes(
@@ -51,6 +60,7 @@ def train_by_passes(
     design: Design,
     C: float,
     loss: str,
+    rows: int,
     start: Machines | None = None,
     *,
     precise: float = 1e-6,
@@ -58,20 +68,19 @@ def train_by_passes(
 ) -> Machines:
     """Minimise 1/2 |theta|^2 + C sum_i w_i loss(z_i) for each machine, to a relative ``precise``.
 
-    ``start`` are machines on the same features; their factors point the way at first. ``accepted``
-    is shown the machines after each step.
+    ``rows`` is how many there are, roughly. ``start`` are machines on the same features; their
+    factors point the way at first. ``accepted`` is shown the machines after each step.
     """
     own = get_loss(loss)
     rules: Sequence[Curve] = [own] if own.curved else [own.rounded(c) for c in CORNERS]
-    size, count = design.basis.shape[1], design.signs.shape[1]
     if start is None:
-        start = Machines(np.zeros((size, count)), np.zeros(count), np.full(count, np.inf), OK, 0, ())
+        start = Machines.at_zero(design)
     elif len(rules) > 1:
         rules = rules[-1:]
     found = replace(start, passes=0)
     for rule in rules:
         goal = precise if rule is rules[-1] else _ROUGH
-        found = _descend(total, design, C, rule, found, goal, own.smooth, accepted)
+        found = _descend(total, design, C, rule, rows, found, goal, own.smooth, accepted)
     return found
 
 
@@ -80,6 +89,7 @@ def _descend(
     design: Design,
     C: float,
     rule: Curve,
+    rows: int,
     start: Machines,
     precise: float,
     smooth: bool,
@@ -87,7 +97,8 @@ def _descend(
 ) -> Machines:
     """Newton's method for one loss without a corner."""
     theta, b, factors, passes = start.theta, start.intercept, start.factors, start.passes
-    stride = 1
+    wanted = RATIO * len(theta)
+    stride = max(1, int(start.curved * rows) // wanted)
     slack = 1e-6 if design.single else 1e-12  # by which rounding may raise the objective
 
     def look(theta: Array, b: Array, curved: bool) -> tuple[Array, Terms]:
@@ -101,11 +112,12 @@ def _descend(
         if at.curvature is not None:
             factors = _factored(at)
         # next time, of as many rows as tell it well
-        stride = max(1, int(at.active.min()) // (RATIO * len(theta)))
+        stride = max(1, int(at.active.min()) // wanted)
         uphill, uphill_b = theta - at.pull, -at.pull_b
         d, d_b = _directions(factors, uphill, uphill_b)
         gain = -np.sum(uphill * d, axis=0) - uphill_b * d_b
-        machines = Machines(theta, b, objective, OK, passes, factors)
+        curved = float(at.active.min()) / max(rows, 1)
+        machines = Machines(theta, b, objective, OK, passes, factors, curved)
         if accepted is not None:
             accepted(machines)
         share = float(np.max(gain / objective))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,11 @@ class ArrayRows:
     pool: Pool = field(default_factory=Serial)
     title: str = "the array"
     size: int = CHUNK
+
+    def part(self, count: int) -> ArrayRows:
+        """The first so many."""
+        w = None if self.weights is None else self.weights[:count]
+        return replace(self, X=self.X[:count], y=self.y[:count], weights=w)
 
     def chunks(self) -> Iterator[Chunk]:
         """Views of so many rows, one after another."""
