@@ -214,7 +214,9 @@ class Grower:
                 while left > 0 and not self.hurried:
                     left -= 1
                     C, factor = best.C * float(np.exp(way[0])), best.factor + float(way[1])
-                    trial = self._trial("adjust", part, C, factor, m)
+                    same = factor == best.factor  # and so are the features
+                    known = replace(best.machines, factors=()) if same else None
+                    trial = self._trial("adjust", part, C, factor, m, known)
                     if not self._better(trial, best):
                         break
                     best, moved, idle = trial, True, 1
