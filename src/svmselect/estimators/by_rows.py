@@ -7,12 +7,14 @@ its scaling of the inputs over to all rows (``strategies/grown.py``).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 from svmselect.data import data_hash
 from svmselect.estimators.callbacks import Watch
@@ -29,13 +31,12 @@ from svmselect.estimators.strategies.grown import (
     Grown,
 )
 from svmselect.estimators.strategies.journal import PassJournal
-from svmselect.kernels import Kernel
-from svmselect.parallel import Pool
 from svmselect.probability.calibration import Sigmoid
 from svmselect.rows import ArrayRows, Rows
+from svmselect.rows.opening import elsewhere, rows_of
 from svmselect.rows.scan import Scan, scan
 from svmselect.search.trace import STRATEGY, Record, Trace
-from svmselect.types import Array, ErrorEstimate, Evaluation, Note
+from svmselect.types import Array, ErrorEstimate, Evaluation
 
 SEVERAL = 20_000
 """Rows beyond which a fit is grown from a sample."""
@@ -49,7 +50,7 @@ class Many:
 
     rows: Rows
     sample: Scan
-    pool: Pool
+    seed: int
 
     @property
     def first(self) -> tuple[Array, NDArray[Any], Array]:
@@ -58,10 +59,9 @@ class Many:
         return self.sample.X[part], self.sample.y[part], self.sample.weights[part]
 
 
-def look(rows: Rows, pool: Pool, seed: int, told: Callable[[int], bool] | None = None) -> Many:
+def look(rows: Rows, seed: int, told: Callable[[int], bool] | None = None) -> Many:
     """The first pass: count, check, and draw the sample; refuses what cannot be classified."""
-    width = getattr(rows, "width", None) or 50
-    most = int(max(CHOSEN_ON, min(SAMPLE, SAMPLE_CELLS // width)))
+    most = max(CHOSEN_ON, min(SAMPLE, SAMPLE_CELLS // rows.width))
     found: Scan | None = rows.total(scan, seed, most, told=told)
     if found is None or not found.rows:
         raise ValueError(f"{rows.title} has no rows; give at least some rows of two classes")
@@ -79,7 +79,30 @@ def look(rows: Rows, pool: Pool, seed: int, told: Callable[[int], bool] | None =
             "sample to meet it; leave it out, join it with another, or give such rows a weight "
             "and fewer of the others"
         )
-    return Many(rows, found, pool)
+    return Many(rows, found, seed)
+
+
+@contextmanager
+def opened(model: Any, X: Any, y: Any, weights: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """What ``fit`` was given: arrays as they are, all else as rows that come in chunks."""
+    if not elsewhere(X):
+        yield X, y, weights
+        return
+    said = refusal(model, None)
+    if said is not None:
+        raise ValueError(f"{type(model).__name__} cannot read rows in chunks here: {said}")
+    seed = int(check_random_state(model.random_state).randint(2**31 - 1))
+    with rows_of(X, y, weights) as rows:
+        yield look(rows, seed), None, None
+
+
+def of_arrays(
+    model: Any, X: Any, y: Any, weights: Array | None, groups: Any, seed: int
+) -> Many | None:
+    """Rows in memory that are many enough to be grown to, None for others."""
+    if len(y) <= SEVERAL or not isinstance(X, np.ndarray) or refusal(model, groups) is not None:
+        return None
+    return look(ArrayRows(X, y, weights), seed)
 
 
 def refusal(model: Any, groups: Any) -> str | None:
@@ -97,23 +120,27 @@ def refusal(model: Any, groups: Any) -> str | None:
     return None
 
 
-def grow(model: Any, many: Many, watch: Watch, seed: int) -> None:
+def grow(model: Any, many: Many, watch: Watch) -> None:
     """Replace the machines of a model that was fitted to the sample by machines of all rows."""
     selection, sample = model.selection_, many.sample
+    codes = np.searchsorted(model.classes_, sample.y)
     factors = class_factors(
-        model.class_weight, model.classes_, np.searchsorted(model.classes_, sample.y), sample.weights
+        model.class_weight,
+        model.classes_,
+        np.searchsorted(model.classes_, sample.y),
+        sample.weights,
     )
     chosen = Chosen(
         model.kernel_, float(model.C_), selection.loss, model._scaling, model.classes_, factors
     )
     path = watch.checkpoint
-    digest = data_hash(sample.X, np.searchsorted(model.classes_, sample.y), sample.weights)
+    digest = data_hash(sample.X, codes, sample.weights)
     said = f"{digest} {chosen.kernel!r} {chosen.C!r} {chosen.loss}"
     journal = PassJournal(None if path is None else path.with_suffix(".passes.npz"), said)
     left = None if model.max_time is None else max(0.0, model.max_time - selection.seconds)
     grower = Grower(
         many.rows, sample, chosen, Budget(seconds=left, device=model.device),
-        seed=seed, pool=many.pool, journal=journal, passing=watch.passing,
+        seed=many.seed, journal=journal, passing=watch.passing,
     )  # fmt: skip
     _keep(model, grower.grow(), sample)
 
@@ -185,5 +212,3 @@ def _records(grown: Grown) -> list[Record]:
         names = ("log C", *step.kernel.names)
         made.append(Record(f"{STRATEGY}/all rows", i, names, answer))
     return made
-
-

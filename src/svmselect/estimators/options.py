@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any
 
+from svmselect.devices import load_torch
 from svmselect.kernels import Kernel, as_kernel
 
 CHOICES = {
@@ -21,6 +22,8 @@ def check_options(estimator: Any) -> None:
         value = getattr(estimator, name)
         if not isinstance(value, str | bool) or value not in allowed:
             raise ValueError(f"{name}={value!r} is not one of {', '.join(map(repr, allowed))}")
+    if estimator.device != "cpu":
+        load_torch(estimator.device)
     limit = estimator.max_time
     if limit is not None and not (isinstance(limit, Real) and float(limit) > 0):
         raise ValueError(f"max_time={limit!r} must be None or a positive number of seconds")

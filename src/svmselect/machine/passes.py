@@ -129,7 +129,7 @@ def _descend(
                 "smaller C would be safer"
             )
             return replace(machines, status=Status("max-iterations", advice))
-        fresh = not smooth or share > _POOR * before or at.curvature is None and share > 0.01
+        fresh = not smooth or share > _POOR * before or (at.curvature is None and share > 0.01)
         before = share
         t = np.where(gain > precise * objective, 1.0, 0.0)
         while True:
@@ -153,9 +153,7 @@ def _factored(found: Terms) -> tuple[Factor, ...]:
     return tuple((cholesky(H + np.eye(len(H))), border, float(mass)) for H, border, mass in made)
 
 
-def _directions(
-    factors: Sequence[Factor], uphill: Array, uphill_b: Array
-) -> tuple[Array, Array]:
+def _directions(factors: Sequence[Factor], uphill: Array, uphill_b: Array) -> tuple[Array, Array]:
     """Newton's steps from I + Phi'W Phi and the intercept's row and column, machine by machine."""
     d, d_b = np.empty_like(uphill), np.empty_like(uphill_b)
     for j, (factor, border, mass) in enumerate(factors):

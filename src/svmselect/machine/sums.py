@@ -98,7 +98,10 @@ def terms(chunk: Chunk, ask: Pass) -> Terms:
     key = keys(numbers, design.seed)
     low, high = design.part
     rows = np.flatnonzero((counts > 0) & (low <= key) & (key < high))
-    weights, signs = (counts[rows] * design.factors[codes[rows]])[:, None], design.signs[codes[rows]]
+    weights, signs = (
+        (counts[rows] * design.factors[codes[rows]])[:, None],
+        design.signs[codes[rows]],
+    )
     cost = ask.C * weights * np.abs(signs)
     machines = len(ask.intercept)
     coefficients = device.put(design.basis @ ask.theta)

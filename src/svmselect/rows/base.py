@@ -61,7 +61,13 @@ Told = Callable[[int], bool]
 class Rows(Protocol):
     """Rows that can be read again and again, in the same order."""
 
-    title: str
+    @property
+    def title(self) -> str:
+        """What they are called."""
+
+    @property
+    def width(self) -> int:
+        """The number of inputs."""
 
     def total(self, function: Callable[..., Any], *arguments: Any, told: Told | None = None) -> Any:
         """Add ``function(chunk, *arguments)`` over all chunks; None where there is none."""

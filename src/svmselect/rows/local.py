@@ -5,14 +5,14 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from svmselect.parallel import Pool, Serial, added
+from svmselect.parallel import added, threads
 from svmselect.rows.base import Chunk, Told
 from svmselect.types import Array
 
@@ -22,15 +22,20 @@ CHUNK = 2**16
 
 @dataclass(frozen=True, eq=False)
 class LocalRows:
-    """What ``chunks()`` gives, every time it is called; ``pool`` does the work."""
+    """What ``chunks()`` gives, every time it is called; ``workers`` threads add it up.
+
+    They are as many as linear algebra would use if that is None.
+    """
 
     title: str
+    width: int
     chunks: Callable[[], Iterator[Chunk]]
-    pool: Pool = field(default_factory=Serial)
+    workers: int | None = None
 
     def total(self, function: Callable[..., Any], *arguments: Any, told: Told | None = None) -> Any:
         tasks = ((len(chunk), (chunk, *arguments)) for chunk in self.chunks())
-        return added(self.pool, function, tasks, told)
+        with threads(self.workers) as pool:
+            return added(pool, function, tasks, told)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +45,14 @@ class ArrayRows:
     X: NDArray[Any]
     y: NDArray[Any]
     weights: Array | None = None
-    pool: Pool = field(default_factory=Serial)
+    workers: int | None = None
     title: str = "the array"
     size: int = CHUNK
+
+    @property
+    def width(self) -> int:
+        """The number of inputs."""
+        return int(self.X.shape[1])
 
     def part(self, count: int) -> ArrayRows:
         """The first so many."""
@@ -57,28 +67,43 @@ class ArrayRows:
             yield Chunk.of(self.X[part], self.y[part], w, first)
 
     def total(self, function: Callable[..., Any], *arguments: Any, told: Told | None = None) -> Any:
-        return LocalRows(self.title, self.chunks, self.pool).total(
-            function, *arguments, told=told
-        )
+        local = LocalRows(self.title, self.width, self.chunks, self.workers)
+        return local.total(function, *arguments, told=told)
 
 
 @contextmanager
-def spooled(pieces: Iterable[Any], pool: Pool) -> Iterator[LocalRows]:
-    """Rows of an iterable of pairs (X, y), or (X, y, weights).
+def spooled(pieces: Iterable[Any], workers: int | None = None) -> Iterator[LocalRows]:
+    """Rows of an iterable of pairs (X, y), or of triples (X, y, weights).
 
     What can be iterated again is; what cannot, such as a generator, is written to a temporary
     folder first, since a fit reads its rows several times.
     """
     if iter(pieces) is not pieces:
-        yield LocalRows("the iterable", lambda: _chunks(pieces), pool)
+        first = next(iter(pieces), None)
+        yield LocalRows("the iterable", _width(first), lambda: _chunks(pieces), workers)
         return
     with tempfile.TemporaryDirectory(prefix="svmselect-") as folder:
         count = 0
         for count, piece in enumerate(pieces, start=1):
+            _width(piece, count)
             for name, part in zip("Xyw", piece, strict=False):
                 np.save(Path(folder) / f"{name}{count}.npy", _plain(part))
-        again = lambda: _chunks(_stored(Path(folder), count))  # noqa: E731
-        yield LocalRows("the iterator", again, pool)
+        stored = _Stored(Path(folder), count)
+        first = next(iter(stored), None)
+        yield LocalRows("the iterator", _width(first), lambda: _chunks(stored), workers)
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """The pieces of an iterator, as they were written down."""
+
+    folder: Path
+    count: int
+
+    def __iter__(self) -> Iterator[tuple[NDArray[Any], ...]]:
+        for i in range(1, self.count + 1):
+            there = [self.folder / f"{name}{i}.npy" for name in "Xyw"]
+            yield tuple(np.load(path, mmap_mode="r") for path in there if path.exists())
 
 
 def _plain(part: Any) -> NDArray[Any]:
@@ -87,32 +112,33 @@ def _plain(part: Any) -> NDArray[Any]:
     return made.astype(str) if made.dtype == object else made
 
 
-def _stored(folder: Path, count: int) -> Iterator[tuple[NDArray[Any], ...]]:
-    for i in range(1, count + 1):
-        there = [folder / f"{name}{i}.npy" for name in "Xyw"]
-        yield tuple(np.load(path, mmap_mode="r") for path in there if path.exists())
+def _width(piece: Any, number: int = 1) -> int:
+    """How many columns a piece has; refuses what is no piece."""
+    if piece is None:
+        raise ValueError("the iterator gave nothing; yield pairs (X, y)")
+    try:
+        X, y, *rest = piece
+        shape = np.shape(X)
+        fits = len(shape) == 2 and shape[0] == len(y) and len(rest) < 2
+    except (TypeError, ValueError):
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"piece {number} of the iterator is no pair (X, y) of a matrix and as many labels; "
+            "yield pairs, or triples with weights"
+        )
+    return int(shape[1])
 
 
 def _chunks(pieces: Iterable[Any]) -> Iterator[Chunk]:
     """Chunks of a piece at a time, large pieces cut."""
     first, width = 0, None
-    for i, piece in enumerate(pieces):
-        try:
-            X, y, *rest = piece
-            shape = np.shape(X)
-        except (TypeError, ValueError):
-            shape, y, rest = (), (), []
-        if len(shape) != 2 or shape[0] != len(y) or len(rest) > 1:
-            raise ValueError(
-                f"piece {i} of the iterator is no pair (X, y) of a matrix and as many labels; "
-                "yield pairs, or triples with weights"
-            )
-        if width is not None and shape[1] != width:
-            raise ValueError(f"piece {i} of the iterator has {shape[1]} columns, not {width}")
-        width = shape[1]
-        X, y = np.asarray(X), np.asarray(y)
-        weights = None if not rest else np.asarray(rest[0], dtype=np.float64)
-        part = ArrayRows(X, y, weights)
-        for chunk in part.chunks():
-            yield Chunk(chunk.X, chunk.places, chunk.names, chunk.weights, first + chunk.first)
+    for i, piece in enumerate(pieces, start=1):
+        here = _width(piece, i)
+        if width is not None and here != width:
+            raise ValueError(f"piece {i} of the iterator has {here} columns, those before {width}")
+        width = here
+        X, y, *rest = (np.asarray(part) for part in piece)
+        for chunk in ArrayRows(X, y, *rest).chunks():
+            yield replace(chunk, first=first + chunk.first)
         first += len(y)

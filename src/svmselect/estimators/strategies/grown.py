@@ -27,7 +27,7 @@ from svmselect.machine.features import basis_of
 from svmselect.machine.landmarks import order_landmarks
 from svmselect.machine.passes import Machines, train_by_passes
 from svmselect.machine.sums import Design, Pass, Prepare, Terms, decisions, terms
-from svmselect.parallel import Halted, Pool, Serial
+from svmselect.parallel import Halted
 from svmselect.probability.softmax import Softmax, fit_softmax
 from svmselect.rows import ArrayRows, Rows
 from svmselect.rows.scan import Scan
@@ -161,7 +161,6 @@ class Grower:
         budget: Budget,
         *,
         seed: int = 0,
-        pool: Pool | None = None,
         journal: PassJournal | None = None,
         passing: Passing | None = None,
     ) -> None:
@@ -175,15 +174,16 @@ class Grower:
         self.halted = False
         n = len(sample.key)
         held = max(1, min(HELD_OUT, round(_PART * sample.rows), n // 4))
-        self.threshold = float(sample.key[held])  # rows held out have lesser keys, wherever they are
+        self.threshold = float(
+            sample.key[held]
+        )  # rows held out have lesser keys, wherever they are
         self.X_held, self.counts = sample.X[:held], sample.weights[:held]
         self.codes = np.searchsorted(chosen.classes, sample.y[:held])
         self.weights = self.counts * chosen.factors[self.codes]
         rest = slice(held, None)
         self.inner = ArrayRows(
-            sample.X[rest], sample.y[rest], sample.weights[rest],
-            Serial() if pool is None else pool, "the sample", 2**14,
-        )  # fmt: skip
+            sample.X[rest], sample.y[rest], sample.weights[rest], None, "the sample", 2**14
+        )
         self.candidates = np.arange(held, n)[:_CANDIDATES]  # the keys are an order at random
         self._ordered: dict[tuple[Kernel, int], IntArray] = {}
 
