@@ -63,7 +63,8 @@ class TorchDevice:
 
     def put(self, array: Array) -> Matrix:
         if self.xp.is_tensor(array):
-            return array.to(self._where, dtype=self._dtype)
+            tensor: Matrix = array
+            return tensor.to(self._where, dtype=self._dtype)
         given = np.ascontiguousarray(array)
         if not given.flags.writeable:  # torch shares no such memory
             given = given.copy()

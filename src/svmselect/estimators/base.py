@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import time
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,8 +32,9 @@ from svmselect.estimators.by_scoring import as_scorer, by_scoring
 from svmselect.estimators.callbacks import CallbackSupportMixin, Reporter, Watch, with_callbacks
 from svmselect.estimators.chosen import Chosen, fitted_machines
 from svmselect.estimators.decisions import Judged, check_threshold, rule, threshold_of
+from svmselect.estimators.following import Following, interrupted
 from svmselect.estimators.keeping import as_plain, from_plain
-from svmselect.estimators.machines import Machines, from_dual_coef, to_dual_coef
+from svmselect.estimators.machines import Machines, from_dual_coef, ready, to_dual_coef
 from svmselect.estimators.options import check_options, forms, is_default, standardises
 from svmselect.estimators.posteriors import Model, Posteriors
 from svmselect.estimators.problem import Problem, Scaling
@@ -41,6 +44,7 @@ from svmselect.kernels import Kernel
 from svmselect.probability import sigmoid_log_probability
 from svmselect.probability.prediction_sets import check_alpha, least_probability, prediction_sets
 from svmselect.probability.thresholds import decide
+from svmselect.search.checkpoint import seed_of
 from svmselect.search.trace import Trace, without_hessian
 from svmselect.selection.result import Selection
 from svmselect.types import Array, BoolArray, Note, Status
@@ -82,8 +86,15 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         AutoMachine
             The classifier itself.
         """
-        with opened(self, X, y, sample_weight) as given:
-            self._fit(*given, groups, Watch())
+        check_options(self)
+        with (
+            Following(self, getattr(X, "shape", (0,))[0]) as following,
+            opened(self, X, y, sample_weight) as given,
+        ):
+            self._fit(*given, groups, Watch(following, passing=following.passing))
+        if following.stopper.asked:
+            self.selection_ = interrupted(self.selection_)
+        following.end()
         return self
 
     @with_callbacks  # type: ignore[untyped-decorator, unused-ignore]
@@ -105,7 +116,8 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         if groups is not None:
             members = column_or_1d(groups)
             check_consistent_length(X, members)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        checkpoint = watch.checkpoint or self._checkpoint
+        seed = self._seed(checkpoint)
         if many is None:
             many = of_arrays(self, X, y, weights, groups, seed)
             if many is not None:
@@ -117,16 +129,26 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             rows, y, weights, members, self.cv, self.class_weight, standardises(self), seed
         )
         check_threshold(self.threshold, problem.classes)
-        rough = many is not None
-        limits = Limits(self.max_time, self.n_jobs, seed, report, watch.checkpoint, rough)
+        limits = Limits(self.max_time, self.n_jobs, seed, report, checkpoint, many is not None)
         chosen = self._choose(problem, loss, limits)
         self._keep(rows, problem, chosen, loss)
         if many is not None:
-            grow(self, many, watch)
+            grow(self, many, replace(watch, checkpoint=checkpoint))
         seconds = time.perf_counter() - began
         self.selection_ = replace(self.selection_, seconds=seconds, seed=seed)
         report.end(self.explain())
         return self
+
+    @property
+    def _checkpoint(self) -> Path | None:
+        """The file that the search writes to and resumes from, as the constructor was told."""
+        return None if self.checkpoint is None else Path(self.checkpoint)
+
+    def _seed(self, checkpoint: Path | None) -> int:
+        """The seed of folds and searches: that of a search to go on with, where none is given."""
+        known = seed_of(checkpoint) if self.random_state is None else None
+        drawn = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return drawn if known is None else known
 
     def _choose(self, problem: Problem, loss: str, limits: Limits) -> Chosen:
         if self.probability == "posterior":
@@ -230,6 +252,8 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         """What is saved: plain values, and not the rows the choice was made on."""
         state: dict[str, Any] = dict(super().__getstate__())
         state.pop("_judge", None)
+        if isinstance(self.checkpoint, os.PathLike):
+            state["checkpoint"] = os.fspath(self.checkpoint)
         if "selection_" in state:
             state["selection_"] = as_plain(state["selection_"])
         return state
@@ -247,7 +271,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         member = np.repeat(np.arange(k), self.n_support_)
         if against_rest(self.dual_coef_, k):
             vectors = self._scaling(self.support_vectors_)
-            return Rest(self.kernel_, vectors, self.dual_coef_.T, self.intercept_)
+            return Rest(self._kernels[0], vectors, self.dual_coef_.T, self.intercept_)
         return Machines(
             kernels=self._kernels,
             vectors=self._scaling(self.support_vectors_),
@@ -274,9 +298,10 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
     def _decisions(self, X: Any) -> tuple[Machines | Rest | Posteriors, Array]:
         """The decision values of every pair, f > 0 for the later class."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        if "feature_names_in_" in vars(self) or not ready(X, self.n_features_in_):
+            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         machines, scaling = self._judge, self._scaling
-        return machines, machines.in_blocks(X, lambda block: scaling(_dense(block)))
+        return machines, machines.in_blocks(X, lambda block: scaling(_dense(block)), self.n_jobs)
 
     def decision_function(self, X: Any) -> Array:
         """Compute decision values.
@@ -436,6 +461,26 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
 
         check_is_fitted(self)
         return to_pipeline(self)
+
+    def to_onnx(self, path: str | os.PathLike[str]) -> None:
+        """Write the model as an ONNX graph, for ONNX Runtime and other languages.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+
+        Notes
+        -----
+        The graph has everything from raw rows to predictions: one float64 input ``X`` of shape
+        (rows, inputs), and the outputs ``label``, of shape (rows,), and ``probabilities``, of shape
+        (rows, classes), in the order of ``classes_``. It needs the extra ``onnx``; whoever runs it
+        needs a runtime for opset 18, such as ONNX Runtime from 1.18 on.
+        """
+        from svmselect.estimators.onnx.model import to_onnx
+
+        check_is_fitted(self)
+        to_onnx(self, path)
 
 
 def _ended(notes: Sequence[Note]) -> Status:

@@ -67,7 +67,7 @@ def by_default(
         "stage": f"{STRATEGY}/",
         "loss": loss, "kernels": tuple(kernels), "ard": ard, "random_state": limits.seed
     }  # fmt: skip
-    if limits.rough:
+    if limits.rough and len(problem) > MANY:
         options["rough"] = True
     if not separate:
         options |= {"threads": cores(limits.n_jobs), "start": start}

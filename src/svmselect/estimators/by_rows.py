@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from svmselect.data import data_hash
 from svmselect.estimators.callbacks import Watch
+from svmselect.estimators.decisions import Held, Judged, rule
 from svmselect.estimators.machines import to_dual_coef
 from svmselect.estimators.options import is_default
 from svmselect.estimators.problem import class_factors
@@ -40,6 +40,8 @@ from svmselect.types import Array, ErrorEstimate, Evaluation
 
 SEVERAL = 20_000
 """Rows beyond which a fit is grown from a sample."""
+DOUBLE = 50_000
+"""Rows beyond which kernel values are in single precision, which halves time, rounded to 1e-7."""
 CHOSEN_ON = 12_000
 """The most rows of the sample that hyperparameters are chosen on; not all are looked at."""
 
@@ -91,9 +93,8 @@ def opened(model: Any, X: Any, y: Any, weights: Any) -> Iterator[tuple[Any, Any,
     said = refusal(model, None)
     if said is not None:
         raise ValueError(f"{type(model).__name__} cannot read rows in chunks here: {said}")
-    seed = int(check_random_state(model.random_state).randint(2**31 - 1))
     with rows_of(X, y, weights) as rows:
-        yield look(rows, seed), None, None
+        yield look(rows, model._seed(model._checkpoint)), None, None
 
 
 def of_arrays(
@@ -138,8 +139,9 @@ def grow(model: Any, many: Many, watch: Watch) -> None:
     said = f"{digest} {chosen.kernel!r} {chosen.C!r} {chosen.loss}"
     journal = PassJournal(None if path is None else path.with_suffix(".passes.npz"), said)
     left = None if model.max_time is None else max(0.0, model.max_time - selection.seconds)
+    budget = Budget(seconds=left, device=model.device, single=sample.rows > DOUBLE)
     grower = Grower(
-        many.rows, sample, chosen, Budget(seconds=left, device=model.device),
+        many.rows, sample, chosen, budget,
         seed=many.seed, journal=journal, passing=watch.passing,
     )  # fmt: skip
     _keep(model, grower.grow(), sample)
@@ -165,7 +167,7 @@ def _keep(model: Any, grown: Grown, sample: Scan) -> None:
         model.intercept_ = grown.intercept + shift
         model.sigmoid_slope_ = np.array([-scale])
         spreads = [float(grown.decisions.std())]
-        calibration = (Sigmoid(-scale, shift, spreads[0]),)
+        calibration: tuple[Sigmoid, ...] = (Sigmoid(-scale, shift, spreads[0]),)
     else:  # decision values are logits then, one a class
         model.dual_coef_ = np.ascontiguousarray(scale * coefficients.T)
         model.intercept_ = scale * grown.intercept + shifts
@@ -190,7 +192,7 @@ def _keep(model: Any, grown: Grown, sample: Scan) -> None:
         value=grown.value,
         trace=Trace(records, before.trace.provenance, before.trace.path),
         notes=(*notes, *grown.notes),
-        error=ErrorEstimate(grown.error, grown.held),
+        error=ErrorEstimate(grown.error, float(grown.counts.sum())),
         calibration=calibration,
         held_out=None,
         normalised=None,
@@ -199,7 +201,26 @@ def _keep(model: Any, grown: Grown, sample: Scan) -> None:
         kept=sample.rows,
         members=tuple(float(sample.labels[name]) for name in model.classes_.tolist()),
     )
+    _decide(model, grown, sample)
     model._judge = model._unpacked()
+
+
+def _decide(model: Any, grown: Grown, sample: Scan) -> None:
+    """What is decided by rows held out: the threshold, and how far sets of classes reach."""
+    held = Held(model.classes_, grown.codes, grown.counts)
+    p = np.exp(grown.softmax.logs(grown.decisions))
+    judged = Judged(p, np.arange(len(p)))
+    decided = rule(model.threshold, held, judged)
+    model._utilities = None if decided is None else decided.utilities
+    model._given = judged.given(held)
+    if decided is not None:
+        notes = (*model.selection_.notes, decided.note)
+        model.selection_ = replace(model.selection_, notes=notes)
+    k = len(model.classes_)
+    model.held_out_proba_ = None
+    if sample.read * k <= SAMPLE_CELLS:
+        model.held_out_proba_ = np.full((sample.read, k), np.nan)
+        model.held_out_proba_[sample.numbers[: len(p)]] = p
 
 
 def _records(grown: Grown) -> list[Record]:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from scipy.special import softmax
 
-from svmselect.estimators.machines import blockwise
+from svmselect.estimators.machines import BLOCK, blockwise
 from svmselect.kernels import Kernel
+from svmselect.kernels.expansion import Expansion
 from svmselect.types import Array
 
 
@@ -28,6 +30,10 @@ class Rest:
     coefficients: Array
     intercepts: Array
 
+    @cached_property
+    def _expansion(self) -> Expansion:
+        return Expansion(self.kernel, self.vectors, self.coefficients)
+
     @property
     def n_classes(self) -> int:
         """How many classes there are."""
@@ -41,7 +47,7 @@ class Rest:
 
     def decisions(self, X: Array) -> Array:
         """All pairs' decision values of standardised rows, (n, pairs)."""
-        logits = self.kernel(X, self.vectors) @ self.coefficients + self.intercepts
+        logits = self._expansion(X) + self.intercepts
         i, j = np.array(list(combinations(range(self.n_classes), 2))).T
         return np.asarray(logits[:, j] - logits[:, i])
 
@@ -51,9 +57,10 @@ class Rest:
         first = decisions[:, : k - 1]  # against the first class
         return np.asarray(softmax(np.hstack([np.zeros((len(first), 1)), first]), axis=1))
 
-    def in_blocks(self, X: Any, scaled: Callable[[Any], Array]) -> Array:
+    def in_blocks(self, X: Any, scaled: Callable[[Any], Array], n_jobs: int | None = None) -> Array:
         """``decisions`` of many rows, in blocks of bounded memory; ``scaled`` prepares a block."""
-        return blockwise(self.decisions, X, scaled, len(self.vectors))
+        widest = max(X.shape[1], len(self.slopes))
+        return blockwise(self.decisions, X, scaled, BLOCK // widest, n_jobs)
 
 
 def against_rest(dual_coef: Array, k: int) -> bool:

@@ -15,10 +15,12 @@ import numpy as np
 from scipy.linalg import cho_solve
 
 from svmselect.machine.losses import Curve, get_loss
-from svmselect.machine.primal import CORNERS, cholesky
+from svmselect.machine.primal import cholesky
 from svmselect.machine.sums import Design, Pass, Terms
 from svmselect.types import OK, Array, Status
 
+CORNERS = (1.5, 0.5, 0.1, 0.02)
+"""Half-widths of the hinge's rounded corner, stage by stage; machines at zero are in the first."""
 RATIO = 24
 """Rows for each feature that tell the curvature."""
 
@@ -63,16 +65,18 @@ def train_by_passes(
     rows: int,
     start: Machines | None = None,
     *,
-    precise: float = 1e-6,
+    precise: float = 1e-5,
+    corners: Sequence[float] = CORNERS,
     accepted: Callable[[Machines], None] | None = None,
 ) -> Machines:
     """Minimise 1/2 |theta|^2 + C sum_i w_i loss(z_i) for each machine, to a relative ``precise``.
 
-    ``rows`` is how many there are, roughly. ``start`` are machines on the same features; their
-    factors point the way at first. ``accepted`` is shown the machines after each step.
+    ``rows`` is how many there are, roughly; a loss with a corner has it rounded by ``corners``.
+    ``start`` are machines on the same features; their factors point the way at first. ``accepted``
+    is shown the machines after each step.
     """
     own = get_loss(loss)
-    rules: Sequence[Curve] = [own] if own.curved else [own.rounded(c) for c in CORNERS]
+    rules: Sequence[Curve] = [own] if own.curved else [own.rounded(c) for c in corners]
     if start is None:
         start = Machines.at_zero(design)
     elif len(rules) > 1:
@@ -107,7 +111,7 @@ def _descend(
 
     objective, at = look(theta, b, not factors)
     passes += 1
-    before = np.inf
+    before, longest = np.inf, np.ones(len(b))
     while True:
         if at.curvature is not None:
             factors = _factored(at)
@@ -131,7 +135,8 @@ def _descend(
             return replace(machines, status=Status("max-iterations", advice))
         fresh = not smooth or share > _POOR * before or (at.curvature is None and share > 0.01)
         before = share
-        t = np.where(gain > precise * objective, 1.0, 0.0)
+        t = np.where(gain > precise * objective, longest, 0.0)
+        first = t
         while True:
             new, now = look(theta + t * d, b + t * d_b, fresh)
             passes += 1
@@ -142,6 +147,8 @@ def _descend(
             with np.errstate(divide="ignore", invalid="ignore"):
                 lowest = 0.5 * t * gain * t / (new - objective + t * gain)
             t = np.where(high, np.clip(lowest, 0.1 * t, 0.5 * t), t)
+        # where steps are cut again and again, the next begins as short
+        longest = np.where(t < first, t, np.minimum(2.0 * longest, 1.0))
         theta, b, objective, at = theta + t * d, b + t * d_b, new, now
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,8 +87,9 @@ class Terms:
     mass: Array | None
 
     def __add__(self, other: Terms) -> Terms:
-        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
-        return Terms(*(None if a is None else a + b for a, b in pairs))
+        both: Any = zip(vars(self).values(), vars(other).values(), strict=True)
+        parts: list[Any] = [None if a is None else a + b for a, b in both]
+        return Terms(*parts)
 
 
 def terms(chunk: Chunk, ask: Pass) -> Terms:

@@ -42,8 +42,9 @@ class Chunk:
         found = np.minimum(np.searchsorted(classes, self.names), len(classes) - 1)
         strange = classes[found] != self.names
         if strange.any():
+            new = self.names.tolist()[int(np.argmax(strange))]
             raise ValueError(
-                f"the label {self.names[int(np.argmax(strange))]!r} was not there when the rows "
+                f"the label {new!r} was not there when the rows "
                 "were first read; the data must not change during a fit"
             )
         return np.where(self.places < 0, -1, found[self.places])

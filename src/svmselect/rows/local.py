@@ -139,6 +139,6 @@ def _chunks(pieces: Iterable[Any]) -> Iterator[Chunk]:
             raise ValueError(f"piece {i} of the iterator has {here} columns, those before {width}")
         width = here
         X, y, *rest = (np.asarray(part) for part in piece)
-        for chunk in ArrayRows(X, y, *rest).chunks():
+        for chunk in ArrayRows(X, y, rest[0] if rest else None).chunks():
             yield replace(chunk, first=first + chunk.first)
         first += len(y)

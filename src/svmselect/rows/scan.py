@@ -17,10 +17,12 @@ from svmselect.types import Array, IntArray
 class Scan:
     """``sample`` rows are those with the least keys, so it is the same however rows are cut.
 
-    ``mass`` is the sum of the weights, ``labels`` how many rows have each label.
+    ``rows`` have weight, of all that were ``read``; ``mass`` is the sum of the weights, ``labels``
+    how many rows have each label.
     """
 
     rows: int
+    read: int
     labels: Counter[Any]
     mass: float
     most: int
@@ -38,7 +40,7 @@ class Scan:
         labels = Counter(self.labels)
         labels.update(other.labels)
         mass = self.mass + other.mass
-        made = Scan(self.rows + other.rows, labels, mass, self.most, *parts)
+        made = Scan(self.rows + other.rows, self.read + other.read, labels, mass, self.most, *parts)
         # cut only now and then: each cut copies the sample
         return made._cut() if len(made.key) > 2 * self.most else made
 
@@ -49,7 +51,7 @@ class Scan:
     def _cut(self) -> Scan:
         kept = np.argsort(self.key)[: self.most]
         parts = (getattr(self, name)[kept] for name in ("numbers", "key", "X", "y", "weights"))
-        return Scan(self.rows, self.labels, self.mass, self.most, *parts)
+        return Scan(self.rows, self.read, self.labels, self.mass, self.most, *parts)
 
 
 def scan(chunk: Chunk, seed: int, most: int) -> Scan:
@@ -79,6 +81,7 @@ def scan(chunk: Chunk, seed: int, most: int) -> Scan:
     rows = here[kept]
     return Scan(
         len(here),
+        len(chunk),
         Counter(labels),
         float(counts.sum()),
         most,

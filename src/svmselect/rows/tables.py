@@ -58,7 +58,7 @@ def _labels(column: Any) -> tuple[Any, Any]:
     import pandas as pd
 
     places, values = pd.factorize(column, use_na_sentinel=True)
-    found = labels_of(list(values))  # a few, where the cells are many
+    found = labels_of(np.asarray(values, dtype=object))  # a few, where the cells are many
     known = np.array([one is not None for one in found], dtype=np.bool_)
     names, inverse = np.unique(found[known].astype(str), return_inverse=True)
     order = np.full(len(found) + 1, -1, dtype=np.int32)  # the last is for places of -1

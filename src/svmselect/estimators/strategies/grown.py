@@ -25,7 +25,7 @@ from svmselect.estimators.strategies.journal import PassJournal
 from svmselect.kernels import Kernel
 from svmselect.machine.features import basis_of
 from svmselect.machine.landmarks import order_landmarks
-from svmselect.machine.passes import Machines, train_by_passes
+from svmselect.machine.passes import CORNERS, Machines, train_by_passes
 from svmselect.machine.sums import Design, Pass, Prepare, Terms, decisions, terms
 from svmselect.parallel import Halted
 from svmselect.probability.softmax import Softmax, fit_softmax
@@ -49,7 +49,8 @@ _SPARED = 0.02  # of the rows, held out, are not worth passes of their own at la
 _STEPS = np.array([[np.log(4.0), 0.0], [0.0, -0.5 * np.log(2.0)]])  # of log C, of the log scales
 _TRIALS = 10
 _CANDIDATES = 20_000  # rows that landmarks are chosen among
-_INSIDE, _EVERYWHERE = 1e-5, 1e-6  # how precisely machines are trained, relative
+_OVER_ALL = ("all rows", "larger C", "last")
+_INSIDE, _EVERYWHERE = 1e-4, 1e-5  # how precisely machines are trained, relative
 
 Passing = Callable[[int, int, int], bool]
 """Is told the rows done of a pass, of how many, and the pass's number; whether to stop."""
@@ -130,7 +131,8 @@ class Grown:
     """Machines of all rows: f = k(x, vectors) coefficients + intercept, then ``softmax``.
 
     ``raw`` are the landmarks as they came, ``numbers`` and ``labels`` their rows. ``value`` is the
-    mean log-likelihood of the rows held out, ``error`` theirs, ``decisions`` their f.
+    mean log-likelihood of the rows held out, ``error`` theirs; they are the first of the sample, of
+    classes ``codes``, and f of them is ``decisions``.
     """
 
     C: float
@@ -142,9 +144,10 @@ class Grown:
     intercept: Array
     softmax: Softmax
     decisions: Array
+    codes: IntArray
+    counts: Array
     value: float
     error: float
-    held: float
     steps: tuple[Step, ...]
     notes: tuple[Note, ...]
     status: Status
@@ -310,10 +313,11 @@ class Grower:
         if machines is None:
             begun = self.journal.begun(label)
             precise = _INSIDE if inside else _EVERYWHERE
+            corners = CORNERS[:-1] if inside else CORNERS
             try:
                 machines = train_by_passes(
                     total, design, C, self.chosen.loss, count, start if begun is None else begun,
-                    precise=precise, accepted=accepted,
+                    precise=precise, corners=corners, accepted=accepted,
                 )  # fmt: skip
                 self.journal.keep(label, machines, True)
             except Halted:
@@ -358,9 +362,10 @@ class Grower:
             intercept=best.machines.intercept,
             softmax=best.softmax,
             decisions=best.decisions,
+            codes=self.codes,
+            counts=self.counts,
             value=float(self.weights @ best.logs) / float(self.weights.sum()),
             error=float(self.counts @ best.wrong) / float(self.counts.sum()),
-            held=float(self.counts.sum()),
             steps=tuple(self.steps),
             notes=(*self._words(best), *self.notes),
             status=best.machines.status,
@@ -378,9 +383,10 @@ class Grower:
             told.append(Note("course", said))
         said = f"probabilities from {len(self.codes):,} held-out rows"
         told.append(Note("course", said))
+        passes = sum(step.passes for step in self.steps if step.what in _OVER_ALL)
         said = (
             f"trained on all {self.sample.rows:,} rows through {len(best.design.vectors):,} "
-            f"landmarks (Nystrom), which are the support vectors, in {self.passes} passes"
+            f"landmarks (Nystrom), which are the support vectors, in {passes} passes"
         )
         told.append(Note("course", said))
         if not best.machines.status.ok:
