@@ -176,7 +176,7 @@ def _keep(model: Any, grown: Grown, sample: Scan) -> None:
         calibration = tuple(Sigmoid(-1.0, 0.0, float(f.std())) for f in logits.T)
     model._posterior = None
     spread = np.std(model._scaling(sample.X), axis=0)
-    model.feature_importances_ = relevance((grown.kernel,), spread)
+    model.feature_importances_ = model._by_input(relevance((grown.kernel,), spread))
     model.best_score_ = grown.value
     names = grown.kernel.names
     values = np.exp(grown.kernel.theta).tolist()

@@ -36,14 +36,14 @@ def _values(kernel: Kernel, X: Matrix, Z: Matrix, device: Device) -> Matrix:
 
 @_values.register
 def _(kernel: RBF, X: Matrix, Z: Matrix, device: Device) -> Matrix:
-    s = _squares(kernel.length_scale, X, Z, device, -0.5)
+    s = _squares(kernel.by_column(), X, Z, device, -0.5)
     return device.xp.exp(s, out=s)
 
 
 @_values.register
 def _(kernel: Matern, X: Matrix, Z: Matrix, device: Device) -> Matrix:
     xp = device.xp
-    t = xp.sqrt(xp.clip(_squares(kernel.length_scale, X, Z, device, 2.0 * kernel.nu), 0.0, None))
+    t = xp.sqrt(xp.clip(_squares(kernel.by_column(), X, Z, device, 2.0 * kernel.nu), 0.0, None))
     decay = xp.exp(-t)
     if kernel.nu == 0.5:
         return decay
