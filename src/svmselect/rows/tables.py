@@ -11,9 +11,7 @@ import numpy as np
 from svmselect.rows.base import Chunk, Told
 from svmselect.rows.local import LocalRows
 from svmselect.tables import Encoder, Source
-from svmselect.tables.encoder import infinite
 from svmselect.tables.gather import labels_of
-from svmselect.tables.roles import check_complete
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +38,7 @@ class TableRows:
         before = 0
         for frame in self.source.frames():
             table = self.encoder.read(frame, self.source, before)
-            if not self.encoder.impute:
-                check_complete(table, self.source.title)
-            X = self.encoder.encode(table)
-            infinite(X, self.encoder.columns, table, self.source.title)
+            X = self.encoder.encode(table, self.source.title)
             names, places = _labels(frame[self.target])
             yield Chunk(X, places, names, None, before)
             before += len(frame)
