@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from svmselect.clock import look
-from svmselect.posterior.backend import Matrix
+from svmselect.devices import Matrix
 from svmselect.posterior.diagnostics import pareto_k, weight_ess
 from svmselect.posterior.frame import Frame
 from svmselect.posterior.hmc import Stepper
