@@ -138,9 +138,14 @@ def test_arrays_that_do_not_fit_are_refused(spoilt: str) -> None:
 
 
 def tangents(X: np.ndarray, K: np.ndarray) -> list[PerInput | Shared]:
-    """Of one length scale an input, and of parameters whose derivative is a matrix, or a product."""
+    """Of a length scale an input or a variable, of a matrix, and of a product of two."""
     differences = X[:, None, :] - X
-    return [PerInput(K, X), Shared(K), Shared(K, np.sum(differences**2, axis=2), 0.5)]
+    return [
+        PerInput(K, X),
+        PerInput(K, X, np.array([1, 0, 1])),
+        Shared(K),
+        Shared(K, np.sum(differences**2, axis=2), 0.5),
+    ]
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False], ids=["intercept", "no intercept"])

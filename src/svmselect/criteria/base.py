@@ -356,6 +356,21 @@ class Criterion(ABC):
         """Whether it has a gradient with these options."""
         return self.smooth
 
+    def differentiable_for(self, loss: str) -> bool:
+        """Tell whether it has a gradient with machines of a loss, with these options.
+
+        Parameters
+        ----------
+        loss : str
+            The loss.
+
+        Returns
+        -------
+        bool
+            The same as ``differentiable``, but for criteria whose formula depends on the loss.
+        """
+        return self.differentiable
+
     @property
     def continuous(self) -> bool:
         """Whether the value is continuous where active sets change, with these options."""

@@ -15,13 +15,14 @@ namespace svmselect {
 
 // dK/dtheta for one or several parameters, over the same rows as K.
 // One parameter: scale * matrix * other, entry by entry (`other` null: 1). One length scale an input
-// (`scaled` given, of `inputs` columns): matrix_ij (s_ia - s_ja)^2.
+// (`scaled` given, of `inputs` columns): matrix_ij (s_ia - s_ja)^2, summed over the inputs that are
+// one variable where `variables` tells which are.
 struct Tangent {
     const double *matrix, *other, *scaled;
     double scale;
     Index inputs;
-
-    Index size() const { return scaled == nullptr ? 1 : inputs; }
+    const std::int64_t* variables;
+    Index size;  // how many parameters
 };
 
 // A trained machine, and the rows where it is asked.
@@ -128,7 +129,10 @@ inline void along(const Tangent& t, const Group& group, const Combination& beta,
     for (Index i = 0; i < m; ++i) {
         const double *s = t.scaled + group.at(rows[i]) * d, *p = P.data() + i * wide;
         double* to = table.data() + i * width + column;
-        for (Index a = 0; a < d; ++a) to[a] = s[a] * s[a] * p[0] - 2.0 * s[a] * p[1 + a] + p[1 + d + a];
+        for (Index a = 0; a < d; ++a) {
+            const double moved = s[a] * s[a] * p[0] - 2.0 * s[a] * p[1 + a] + p[1 + d + a];
+            to[t.variables == nullptr ? a : static_cast<Index>(t.variables[a])] += moved;
+        }
     }
 }
 
@@ -143,7 +147,7 @@ bool decision_jacobian(const Asked& q, const List<Tangent>& tangents, const Sett
     const Group& group = q.group;
     const Start& s = q.machine;
     Index width = 1;
-    for (const Tangent& t : tangents) width += t.size();
+    for (const Tangent& t : tangents) width += t.size;
     // the free rows, those asked for, and the ends
     List<Index> rows;
     const Index m = s.n_free, held = q.n_held;
@@ -158,7 +162,7 @@ bool decision_jacobian(const Asked& q, const List<Tangent>& tangents, const Sett
     Index column = 1;
     for (const Tangent& t : tangents) {
         along(t, group, beta, rows, lapack, g, width, column);
-        column += t.size();
+        column += t.size;
     }
     double total = 0.0;
     if (Loss::REACHES_BOUND) {

@@ -157,16 +157,27 @@ Train training_of(const std::string& loss) {
     throw std::invalid_argument("no compiled loss of this name");
 }
 
-// (matrix, other or None, scale) or (matrix, scaled inputs), as kernels/tangents.py gives them.
+// (matrix, other or None, scale) or (matrix, scaled inputs, variables or None, count), as
+// kernels/tangents.py gives them.
 Tangent read_tangent(const Matrix& K, nb::handle given) {
     const auto parts = nb::cast<nb::tuple>(given);
     const auto matrix = nb::cast<Matrix>(parts[0], false);
     bool fine = matrix.shape(0) == K.shape(0) && matrix.shape(1) == K.shape(0);
-    Tangent t{matrix.data(), nullptr, nullptr, 1.0, 0};
-    if (parts.size() == 2) {
+    Tangent t{matrix.data(), nullptr, nullptr, 1.0, 0, nullptr, 1};
+    if (parts.size() == 4) {
         const auto scaled = nb::cast<Matrix>(parts[1], false);
         fine = fine && scaled.shape(0) == K.shape(0);
         t.scaled = scaled.data(), t.inputs = static_cast<Index>(scaled.shape(1));
+        t.size = nb::cast<Index>(parts[3]);
+        if (!parts[2].is_none()) {
+            const auto variables = nb::cast<Numbers>(parts[2], false);
+            t.variables = variables.data();
+            fine = fine && variables.shape(0) == scaled.shape(1);
+        }
+        for (Index a = 0; fine && a < t.inputs; ++a) {
+            const Index at = t.variables == nullptr ? a : static_cast<Index>(t.variables[a]);
+            fine = 0 <= at && at < t.size;
+        }
     } else {
         t.scale = nb::cast<double>(parts[2]);
         if (!parts[1].is_none()) {
@@ -317,7 +328,7 @@ NB_MODULE(_native, m) {
             Index parameters = 0;
             for (nb::handle tangent : tangents) {
                 terms.push_back(read_tangent(K, tangent));
-                parameters += terms.back().size();
+                parameters += terms.back().size;
             }
             for (nb::handle one : asked) machines.push_back(read_asked(K, one, parameters));
             const Ask ask = asking_of(loss);

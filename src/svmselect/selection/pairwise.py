@@ -59,6 +59,9 @@ class Pairwise(Criterion):
     def differentiable(self) -> bool:
         return self._one.differentiable
 
+    def differentiable_for(self, loss: str) -> bool:
+        return self._one.differentiable_for(loss)
+
     @property
     def continuous(self) -> bool:
         return self._one.continuous
