@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from machine.exactness import judge
-from machine.problems import cloud, regimes
+from machine.problems import PATIENCE, cloud, regimes
 from svmselect.kernels import RBF
 from svmselect.machine import box_qp, reference, solve
 from svmselect.machine.box_qp import BoxQP, solve_box
@@ -223,6 +223,6 @@ def test_weights_over_sixteen_decades_take_no_longer(width: float | None) -> Non
     weights = 10.0 ** rng.uniform(-8, 8, 300)
     begin = perf_counter()
     s = solve(K, y, 1.0, "squared_hinge", weights=weights)
-    assert perf_counter() - begin < 2.0  # it was more than ten seconds
+    assert perf_counter() - begin < PATIENCE  # it was more than ten seconds
     assert s.status.ok
     assert judge(K, s).exact
