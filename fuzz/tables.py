@@ -37,7 +37,7 @@ def check(data: bytes, name: str) -> None:
     path.write_bytes(data)
     for action in (
         lambda: gather(open_source(path)),
-        lambda: prepare(str(path), TableOptions(target="-1", impute=True)),
+        lambda: prepare(str(path), TableOptions(target="-1")),
     ):
         try:
             with warnings.catch_warnings():

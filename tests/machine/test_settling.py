@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import process_time
 from types import ModuleType
 
 import numpy as np
@@ -221,8 +221,8 @@ def test_weights_over_sixteen_decades_take_no_longer(width: float | None) -> Non
     X, y = rng.normal(size=(300, 3)), np.where(rng.random(300) < 0.5, 1.0, -1.0)
     K = X @ X.T if width is None else RBF(width)(X)
     weights = 10.0 ** rng.uniform(-8, 8, 300)
-    begin = perf_counter()
+    begin = process_time()
     s = solve(K, y, 1.0, "squared_hinge", weights=weights)
-    assert perf_counter() - begin < PATIENCE  # it was more than ten seconds
+    assert process_time() - begin < PATIENCE  # it was more than ten seconds
     assert s.status.ok
     assert judge(K, s).exact

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,13 @@ class FitSummary:
             "digest": self.prepared.source.digest,
             "svmselect": __version__,
         }
-        return TableModel(self.prepared.encoder, self.model, self.prepared.target, origin)
+        return TableModel(self.model.encoder_, self.model, self.prepared.target, origin)
+
+    @property
+    def predict(self) -> str:
+        """The command that predicts the rows of another file."""
+        model = shlex.quote(str(self.folder / _FILES["model"]))
+        return f"svmselect predict {model} NEW_FILE -o predictions.csv"
 
     @property
     def guessing(self) -> tuple[str, float]:
@@ -50,7 +57,8 @@ class FitSummary:
     @property
     def relevance(self) -> dict[str, float]:
         """What each input counts, most first."""
-        return self.prepared.encoder.relevance(self.model.feature_importances_)
+        found: dict[str, float] = self.model.encoder_.relevance(self.model.feature_importances_)
+        return found
 
     def tell(self, output: Output, seconds: float) -> None:
         """A short table, or one JSON object."""
@@ -108,7 +116,7 @@ class FitSummary:
         output.say(f"Written: {out / 'model.skops'}, {out / 'trace.jsonl'}")
         if self.page:
             output.say(f"Open this page: {out / 'report.html'}")
-        output.say(f"Then: svmselect predict {out / 'model.skops'} NEW_FILE -o predictions.csv")
+        output.say(f"Then: {self.predict}")
 
     def _rival(self) -> str:
         """The plain grid's result in a line."""

@@ -20,30 +20,33 @@ from sklearn.utils.validation import (
     _check_sample_weight,
     check_consistent_length,
     check_is_fitted,
-    validate_data,
 )
 
 from svmselect.criteria import available, get_criterion
 from svmselect.estimators.averaging import by_posterior, check_rows
 from svmselect.estimators.by_criterion import Wish, by_criterion
 from svmselect.estimators.by_default import MANY, Limits, by_default
+from svmselect.estimators.by_rows import Many, grow, of_arrays, opened
 from svmselect.estimators.by_scoring import as_scorer, by_scoring
 from svmselect.estimators.callbacks import CallbackSupportMixin, Reporter, Watch, with_callbacks
 from svmselect.estimators.chosen import Chosen, fitted_machines
 from svmselect.estimators.decisions import Judged, check_threshold, rule, threshold_of
 from svmselect.estimators.following import Following, interrupted
+from svmselect.estimators.given import encoded, learned
 from svmselect.estimators.keeping import as_plain, from_plain
-from svmselect.estimators.machines import Machines, from_dual_coef, ready, to_dual_coef
+from svmselect.estimators.machines import Machines, from_dual_coef, to_dual_coef
 from svmselect.estimators.options import check_options, forms, is_default, standardises
 from svmselect.estimators.posteriors import Model, Posteriors
 from svmselect.estimators.problem import Problem, Scaling
 from svmselect.estimators.relevance import relevance, scales, spread_of
+from svmselect.estimators.rest import Rest, against_rest
 from svmselect.kernels import Kernel
 from svmselect.probability import sigmoid_log_probability
 from svmselect.probability.prediction_sets import check_alpha, least_probability, prediction_sets
 from svmselect.probability.thresholds import decide
 from svmselect.search.checkpoint import seed_of
 from svmselect.search.trace import Trace, without_hessian
+from svmselect.selection.hierarchy import of_variables
 from svmselect.selection.result import Selection
 from svmselect.types import Array, BoolArray, Note, Status
 
@@ -63,6 +66,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing != "error"
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> AutoMachine:
@@ -85,8 +89,11 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             The classifier itself.
         """
         check_options(self)
-        with Following(self, getattr(X, "shape", (0,))[0]) as following:
-            self._fit(X, y, sample_weight, groups, Watch(following))
+        with (
+            Following(self, getattr(X, "shape", (0,))[0]) as following,
+            opened(self, X, y, sample_weight) as given,
+        ):
+            self._fit(*given, groups, Watch(following, passing=following.passing))
         if following.stopper.asked:
             self.selection_ = interrupted(self.selection_)
         following.end()
@@ -98,7 +105,10 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         began = time.perf_counter()
         loss = self._loss()
         check_options(self)
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
+        many = X if isinstance(X, Many) else None
+        if many is not None:
+            X, y, sample_weight = many.first
+        X, y = learned(self, X, y)
         check_classification_targets(y)
         weights = members = None
         if sample_weight is not None:
@@ -108,18 +118,25 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         if groups is not None:
             members = column_or_1d(groups)
             check_consistent_length(X, members)
+        checkpoint = watch.checkpoint or self._checkpoint
+        seed = self._seed(checkpoint)
+        if many is None:
+            many = of_arrays(self, X, y, weights, groups, seed)
+            if many is not None:
+                X, y, weights = many.first
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         report = Reporter(self, X, y, metadata, self.verbose, watch)
         rows = _dense(X)
-        checkpoint = watch.checkpoint or self._checkpoint
-        seed = self._seed(checkpoint)
         problem = Problem.of(
-            rows, y, weights, members, self.cv, self.class_weight, standardises(self), seed
-        )
+            rows, y, weights, members, self.cv, self.class_weight, standardises(self), seed,
+            self._spans,
+        )  # fmt: skip
         check_threshold(self.threshold, problem.classes)
-        limits = Limits(self.max_time, self.n_jobs, seed, report, checkpoint)
+        limits = Limits(self.max_time, self.n_jobs, seed, report, checkpoint, many is not None)
         chosen = self._choose(problem, loss, limits)
         self._keep(rows, problem, chosen, loss)
+        if many is not None:
+            grow(self, many, replace(watch, checkpoint=checkpoint))
         seconds = time.perf_counter() - began
         self.selection_ = replace(self.selection_, seconds=seconds, seed=seed)
         report.end(self.explain())
@@ -148,7 +165,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
                 "multi_class='ovo' or scoring=None"
             )
         if is_default(self):
-            kernels = forms(self.kernel)
+            kernels = [self._told(kernel) for kernel in forms(self.kernel)]
             start = self._warm(problem)
             chosen = by_default(problem, pairs, loss, kernels, self.ard, separate, limits, start)
         else:
@@ -202,7 +219,9 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         self.intercept_ = machines.intercepts if k == 2 else -machines.intercepts
         self.sigmoid_slope_ = machines.slopes
         self._posterior = None if chosen.posterior is None else chosen.posterior.as_plain()
-        self.feature_importances_ = relevance(setting.kernels, spread_of(problem.X, problem.counts))
+        self.feature_importances_ = self._by_input(
+            relevance(setting.kernels, spread_of(problem.X, problem.counts))
+        )
         self.best_score_ = chosen.value
         self.best_params_ = _parameters(self.C_, setting.kernels)
         self.selection_ = Selection(
@@ -218,6 +237,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             error=chosen.error,
             calibration=chosen.sigmoids,
             held_out=chosen.held_out,
+            prior=chosen.prior,
             normalised=None if chosen.posterior is None else chosen.posterior.model.normalised,
             problem=problem if len(problem) <= MANY else None,
             rows=len(X),
@@ -252,9 +272,12 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         if "selection_" in state:
             self._judge = self._unpacked()
 
-    def _machines(self) -> Machines:
+    def _machines(self) -> Machines | Rest:
         k = len(self.classes_)
         member = np.repeat(np.arange(k), self.n_support_)
+        if against_rest(self.dual_coef_, k):
+            vectors = self._scaling(self.support_vectors_)
+            return Rest(self._kernels[0], vectors, self.dual_coef_.T, self.intercept_)
         return Machines(
             kernels=self._kernels,
             vectors=self._scaling(self.support_vectors_),
@@ -264,7 +287,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             n_classes=k,
         )
 
-    def _unpacked(self) -> Machines | Posteriors:
+    def _unpacked(self) -> Machines | Rest | Posteriors:
         """What decides: the machines and their sigmoids, or the posteriors."""
         if self._posterior is None:
             return self._machines()
@@ -275,16 +298,44 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         return self.kernel_ if isinstance(self.kernel_, tuple) else (self.kernel_,)
 
     @property
+    def _spans(self) -> Array | None:
+        """What columns are divided by that are not to be standardised; None if all are."""
+        return None if self.encoder_ is None or self.encoder_.plain else self.encoder_.spans
+
+    def _told(self, kernel: Kernel) -> Kernel:
+        """The kernel, told which columns are one variable."""
+        if self.encoder_ is None or self.encoder_.plain:
+            return kernel
+        return of_variables(kernel, self.encoder_.variables.tolist())
+
+    def _by_input(self, shares: Array) -> Array:
+        """Relevances of columns added up for each input."""
+        if self.encoder_ is None or self.encoder_.plain:
+            return shares
+        found = np.bincount(self.encoder_.owners, shares, self.n_features_in_)
+        return np.asarray(found, dtype=np.float64)
+
+    @property
     def _scaling(self) -> Scaling:
         return Scaling(self.mean_, self.scale_)
 
-    def _decisions(self, X: Any) -> tuple[Machines | Posteriors, Array]:
+    def _decisions(self, X: Any) -> tuple[Machines | Rest | Posteriors, Array]:
         """The decision values of every pair, f > 0 for the later class."""
         check_is_fitted(self)
-        if "feature_names_in_" in vars(self) or not ready(X, self.n_features_in_):
-            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        machines, scaling = self._judge, self._scaling
-        return machines, machines.in_blocks(X, lambda block: scaling(_dense(block)), self.n_jobs)
+        return self._judge, self._of_matrix(self._encoded(X))
+
+    def _encoded(self, X: Any) -> Any:
+        """Rows as the matrix that the kernel sees before it is scaled (sparse ones stay sparse)."""
+        return encoded(self, X)
+
+    def _of_matrix(self, X: Any) -> Array:
+        """The decision values of rows that are encoded."""
+        scaling = self._scaling
+        return self._judge.in_blocks(X, lambda block: scaling(_dense(block)), self.n_jobs)
+
+    def _probabilities(self, X: Any) -> Array:
+        """Class probabilities of rows that are encoded."""
+        return self._judge.probabilities(self._of_matrix(X))
 
     def decision_function(self, X: Any) -> Array:
         """Compute decision values.

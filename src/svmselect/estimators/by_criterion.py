@@ -71,6 +71,7 @@ def by_criterion(
         value=float(np.average([s.value for s in selections], weights=weights)),
         criterion=judge.name,
         folded=_takes(type(judge), "cv"),
+        prior=selections[0].prior if len(made) == 1 else None,
         records=tuple(records),
         notes=tuple(
             dict.fromkeys(
@@ -99,7 +100,7 @@ def _selected(
             for kernel, form in zip(kernels, forms, strict=True)
         ]
     named = all(isinstance(kernel, str) for kernel in kernels)
-    search = _search(wish.search, judge)
+    search = _search(wish.search, judge, loss)
     plan = Plan.of(
         data, judge, None, search, forms if len(forms) > 1 else forms[0], loss, intercept,
         _prior(wish.prior, judge, separate_scales and d > 1), "data" if named else None, None,
@@ -143,9 +144,9 @@ def _takes(cls: type[Criterion], option: str) -> bool:
     return any(field.name == option for field in fields(cls))
 
 
-def _search(search: Any, judge: Criterion) -> Any:
+def _search(search: Any, judge: Criterion, loss: str) -> Any:
     if isinstance(search, str) and search == "auto":
-        return "lbfgs" if judge.differentiable else "cma-es"
+        return "lbfgs" if judge.differentiable_for(loss) else "cma-es"
     return search
 
 
@@ -171,5 +172,5 @@ def _form(kernel: Any, separate_scales: bool, d: int) -> Kernel:
     """A kernel to be searched; one given by name may have a length scale for each input."""
     form = as_kernel("rbf" if isinstance(kernel, str) and kernel == "auto" else kernel)
     if isinstance(kernel, str) and separate_scales and isinstance(form, Stationary) and d > 1:
-        return replace(form, length_scale=(1.0,) * d)  # type: ignore[type-var]
+        return form.parted(d)
     return form

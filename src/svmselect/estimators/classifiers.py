@@ -36,6 +36,10 @@ class AutoSVC(AutoMachine):
         The loss.
     standardize : bool, default True
         Whether the inputs are standardised, for kernels that need it.
+    missing : {"auto", "error", "impute"}, default "auto"
+        Gaps (NaN, None) in X: "auto" fills in the median and adds a column that says so, or makes
+        them a level of a category; "impute" fills in the median or the most frequent level and
+        forgets about it; "error" refuses them.
     cv : int, splitter or iterable, default 5
         A number of stratified folds, a splitter, or ready splits. ``groups`` given to ``fit`` are
         kept together.
@@ -57,6 +61,10 @@ class AutoSVC(AutoMachine):
         Where ``predict_proba`` comes from: a sigmoid fitted to held-out decision values; the
         average over the posterior of the evidence model (at most 3000 rows; decision values are
         then log odds); or what serves held-out rows better.
+    device : str, default "cpu"
+        Where passes over many rows compute: "cpu", or "cuda" (also "cuda:1") through torch, which
+        the extra ``svmselect[gpu]`` brings. What has no form there stays on the CPU, and a note
+        says so.
     max_time : float, optional
         Seconds for the search.
     n_jobs : int, optional
@@ -157,6 +165,7 @@ class AutoSVC(AutoMachine):
         prior: Any = "auto",
         loss: str = "hinge",
         standardize: bool = True,
+        missing: str = "auto",
         cv: Any = 5,
         scoring: Any = None,
         threshold: Any = "argmax",
@@ -164,6 +173,7 @@ class AutoSVC(AutoMachine):
         multi_class: str = "ovo",
         decision_function_shape: str = "ovr",
         probability: str = "sigmoid",
+        device: str = "cpu",
         max_time: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -178,6 +188,7 @@ class AutoSVC(AutoMachine):
         self.prior = prior
         self.loss = loss
         self.standardize = standardize
+        self.missing = missing
         self.cv = cv
         self.scoring = scoring
         self.threshold = threshold
@@ -185,6 +196,7 @@ class AutoSVC(AutoMachine):
         self.multi_class = multi_class
         self.decision_function_shape = decision_function_shape
         self.probability = probability
+        self.device = device
         self.max_time = max_time
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -224,6 +236,10 @@ class AutoKLR(AutoMachine):
         ``select``.
     standardize : bool, default True
         Whether the inputs are standardised, for kernels that need it.
+    missing : {"auto", "error", "impute"}, default "auto"
+        Gaps (NaN, None) in X: "auto" fills in the median and adds a column that says so, or makes
+        them a level of a category; "impute" fills in the median or the most frequent level and
+        forgets about it; "error" refuses them.
     cv : int, splitter or iterable, default 5
         A number of stratified folds, a splitter, or ready splits. ``groups`` given to ``fit`` are
         kept together.
@@ -245,6 +261,10 @@ class AutoKLR(AutoMachine):
         Where ``predict_proba`` comes from: a sigmoid fitted to held-out decision values; the
         average over the posterior of the evidence model (at most 3000 rows; decision values are
         then log odds); or what serves held-out rows better.
+    device : str, default "cpu"
+        Where passes over many rows compute: "cpu", or "cuda" (also "cuda:1") through torch, which
+        the extra ``svmselect[gpu]`` brings. What has no form there stays on the CPU, and a note
+        says so.
     max_time : float, optional
         Seconds for the search.
     n_jobs : int, optional
@@ -311,6 +331,7 @@ class AutoKLR(AutoMachine):
         ard: str | bool = "auto",
         prior: Any = "auto",
         standardize: bool = True,
+        missing: str = "auto",
         cv: Any = 5,
         scoring: Any = None,
         threshold: Any = "argmax",
@@ -318,6 +339,7 @@ class AutoKLR(AutoMachine):
         multi_class: str = "ovo",
         decision_function_shape: str = "ovr",
         probability: str = "sigmoid",
+        device: str = "cpu",
         max_time: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -331,6 +353,7 @@ class AutoKLR(AutoMachine):
         self.ard = ard
         self.prior = prior
         self.standardize = standardize
+        self.missing = missing
         self.cv = cv
         self.scoring = scoring
         self.threshold = threshold
@@ -338,6 +361,7 @@ class AutoKLR(AutoMachine):
         self.multi_class = multi_class
         self.decision_function_shape = decision_function_shape
         self.probability = probability
+        self.device = device
         self.max_time = max_time
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -16,7 +16,8 @@ def of_model(
     model: Any, X: Any, y: Any, settings: Mapping[str, Any]
 ) -> tuple[tuple[str, str], ...]:
     """Of a fitted model: what the caller says, the data's hash, the seed, the versions."""
-    rows = X.toarray() if getattr(X, "toarray", None) is not None else X
+    given = model._encoded(X)
+    rows = given.toarray() if getattr(given, "toarray", None) is not None else given
     found = {name: str(value) for name, value in settings.items() if name != "command"}
     found["data (SHA-256)"] = data_hash(np.asarray(rows, dtype=np.float64), np.asarray(y))
     given = model.random_state
@@ -32,6 +33,15 @@ def of_model(
 def code(model: Any) -> str:
     """The line of Python that fits the model again."""
     return f"{' '.join(repr(model).split())}.fit(X, y)"
+
+
+def predicting(model: Any) -> str:
+    """Lines of Python that keep the model and predict new rows."""
+    names = "" if vars(model).get("feature_names_in_") is None else "  # with the same columns"
+    return (
+        f"svmselect.save(model, 'model.skops')\n"
+        f"svmselect.load('model.skops').predict_proba(X_new){names}"
+    )
 
 
 def of_header(header: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

@@ -315,7 +315,7 @@ def _packed(H: Array) -> str:
 
 
 def _unpacked(text: str, p: int) -> Array:
-    """Undo ``_packed``; what it did not pack is an error, and never unpacked further than needed."""
+    """Undo ``_packed``; what it did not pack is an error, and unpacked no further than needed."""
     size = 4 * p * (p + 1)
     try:
         content = zlib.decompressobj().decompress(b64decode(text), max(1, size) + 1)

@@ -151,8 +151,8 @@ def _better(outcomes: Sequence[Outcome]) -> Outcome:
 def _hessian(job: Job, session: Session, step: float) -> Array | None:
     """The Hessian of the negative log-likelihood of all data; None if it was cut short.
 
-    The criterion's own where it has one; else central differences of the exact gradient in the
-    coordinates of the vectors, made symmetric, and zero elsewhere.
+    The criterion's own where it has one that is finite; else central differences of the exact
+    gradient in the coordinates of the vectors, made symmetric, and zero elsewhere.
     """
     space, point, function = job.space, job.start, job.function
     assert isinstance(function, Posterior)
@@ -160,7 +160,8 @@ def _hessian(job: Job, session: Session, step: float) -> Array | None:
     if function.objective.criterion.curved:
         (end,) = run([replace(job, search=Look(((*point.tolist(),),), order=2))], session)
         found = None if end.best is None else end.best.evaluation.hessian
-        return None if found is None else n * found
+        if found is None or np.isfinite(found).all():
+            return None if found is None else n * found
     members = [i for group in vectors(space.names) for i in group]
     around = []
     for i in members:
@@ -191,16 +192,26 @@ def isotropic(kernel: Kernel) -> Kernel:
         return type(kernel)(tuple(isotropic(part) for part in kernel.parts))
     if isinstance(kernel, Stationary) and isinstance(kernel.length_scale, tuple):
         mean = float(np.exp(np.mean(np.log(kernel.length_scale))))
-        return replace(kernel, length_scale=mean)  # type: ignore[type-var]
+        return kernel.with_scales(mean)
     return kernel
 
 
 def per_input(kernel: Kernel, inputs: int) -> Kernel:
-    """The kernel with a vector of equal length scales in place of each single one."""
+    """The kernel with a vector of equal length scales, one a variable, in place of each single one.
+
+    Where a kernel does not say which columns make up a variable, each of the inputs is one.
+    """
     if isinstance(kernel, Composite):
         return type(kernel)(tuple(per_input(part, inputs) for part in kernel.parts))
-    if isinstance(kernel, Stationary) and isinstance(kernel.length_scale, float):
-        return replace(kernel, length_scale=(kernel.length_scale,) * inputs)  # type: ignore[type-var]
+    return kernel.parted(inputs) if isinstance(kernel, Stationary) else kernel
+
+
+def of_variables(kernel: Kernel, variables: Sequence[int]) -> Kernel:
+    """The kernel, told which variable each column belongs to."""
+    if isinstance(kernel, Composite):
+        return type(kernel)(tuple(of_variables(part, variables) for part in kernel.parts))
+    if isinstance(kernel, Stationary) and kernel.variables is None:
+        return replace(kernel, variables=tuple(variables))  # type: ignore[type-var]
     return kernel
 
 
