@@ -112,7 +112,7 @@ def _warnings(model: Any) -> list[str]:
     if few:
         listed = ", ".join(few[:5]) + (", ..." if len(few) > 5 else "")
         found.append(f"{listed}: fewer than {_FEW} rows, so other folds may choose otherwise")
-    if weak(model.sigmoid_slope_, [one.spread for one in selection.calibration]):
+    if weak(selection.calibration):
         found.append("the held-out decision values hardly tell the classes apart; other inputs may")
     return found
 

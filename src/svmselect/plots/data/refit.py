@@ -17,6 +17,7 @@ from svmselect.estimators.chosen import OutOfFold, Setting, hold_out
 from svmselect.estimators.options import is_default, standardises
 from svmselect.estimators.posteriors import Model
 from svmselect.estimators.problem import Problem
+from svmselect.estimators.rare import set_apart
 from svmselect.parallel import single_threaded
 from svmselect.plots.data.calibration import CalibrationData, calibration_data
 from svmselect.probability.calibration import Sigmoid
@@ -58,6 +59,8 @@ class Refit:
             raise ValueError(f"X has {len(rows)} rows and y {len(labels)} labels; give as many")
         w = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         members = None if groups is None else np.asarray(groups)
+        apart = set_apart(labels, w, members, model.rare, False)
+        labels, w = apart.y, apart.weights
         seed, cv = int(model.selection_.seed or 0), model.cv
         total = len(labels)
         known = model.selection_.problem
