@@ -73,8 +73,6 @@ def test_a_class_with_one_member():
         ValueError, match=r"class 'rare' has one member only.*merge it with another"
     ):
         AutoSVC().fit(X, labels)
-    labels[0] = "a"
-    fitted(X, labels)
 
 
 def test_a_class_with_one_member_that_has_weight():
