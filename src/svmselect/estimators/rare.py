@@ -8,7 +8,7 @@ class's own rows, and the median of the other class.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -35,7 +35,7 @@ class Apart:
 
     y: NDArray[Any]
     weights: Array | None
-    rows: IntArray
+    rows: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     notes: tuple[Note, ...] = ()
 
 
@@ -60,7 +60,7 @@ def set_apart(
         sizes = _sizes(y[there], None if groups is None else groups[there])
     alone = few if rare == "drop" else [label for label, (_, units) in sizes.items() if units < 2]
     if not alone or len(sizes) - len(alone) < 2:
-        return Apart(y, weights, np.empty(0, dtype=np.intp), tuple(notes))
+        return Apart(y, weights, notes=tuple(notes))
     rows = np.flatnonzero(there & np.isin(y, alone))
     made = np.ones(len(y)) if weights is None else weights.copy()
     made[rows] = 0.0
