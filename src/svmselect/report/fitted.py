@@ -145,7 +145,7 @@ class _Judged:
     def by_folds(cls, refit: Refit) -> _Judged:
         """The rows of the fit, held out in turn."""
         rows, p = refit.judged
-        predicted, problem = decided(p, refit.model.threshold_), refit.problem
+        predicted, problem = decided(p, refit.threshold), refit.problem
         return cls(p, predicted, problem.codes[rows], problem.counts[rows], refit.source)
 
     @classmethod

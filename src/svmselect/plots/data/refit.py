@@ -176,6 +176,15 @@ class Refit:
         codes, classes = self.problem.codes[rows], self.problem.classes
         return calibration_data(p, codes, classes, self.source, bins)
 
+    @property
+    def threshold(self) -> float | Array:
+        """What the model decides by, of the classes that the choice was made on."""
+        found = self.model.threshold_
+        if np.ndim(found) == 0:
+            return float(found)
+        at = np.searchsorted(self.model.classes_, self.problem.classes)
+        return np.asarray(found[np.ix_(at, at)])
+
     def sigmoids(self) -> tuple[Sigmoid, ...]:
         """The model's."""
         calibration: tuple[Sigmoid, ...] = self.model.selection_.calibration
