@@ -230,7 +230,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             strategy="auto" if is_default(self) else "search",
         )
         self.held_out_proba_ = judged.by_row(problem)
-        self._given = judged.given(problem)
+        self._given = judged.given(problem, problem.pairs(), chosen, loss)
         self._utilities = None if decided is None else decided.utilities
         self._judge = self._unpacked()
 

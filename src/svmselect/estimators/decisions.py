@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import UndefinedMetricWarning
 
+from svmselect.data import Pair
+from svmselect.estimators.by_default import MANY
 from svmselect.estimators.by_scoring import as_scorer
+from svmselect.estimators.chosen import Chosen
+from svmselect.estimators.optimism import lost_odds, with_lost_odds
 from svmselect.estimators.problem import Problem
 from svmselect.probability.thresholds import (
     cost_utilities,
@@ -49,10 +53,17 @@ class Judged:
         found[there] = self.probabilities[problem.where[there]]
         return found
 
-    def given(self, problem: Problem) -> Array:
-        """The probabilities of the rows' own classes, and what the rows count for: (2, rows)."""
-        own = self.probabilities[self.seen, problem.codes[self.seen]]
-        return np.vstack([own, problem.counts[self.seen]])
+    def given(self, problem: Problem, pairs: Sequence[Pair], chosen: Chosen, loss: str) -> Array:
+        """The probabilities of the rows' own classes, and what the rows count for: (2, rows).
+
+        Had their folds had no say in the choice; of many rows, each had none.
+        """
+        seen, codes = self.seen, problem.codes[self.seen]
+        lost = np.zeros((len(seen), len(problem.classes)))
+        if len(seen) and len(problem) <= MANY:
+            lost = lost_odds(problem, pairs, chosen, loss)[seen]
+        own = with_lost_odds(self.probabilities[seen], codes, lost)
+        return np.vstack([own, problem.counts[seen]])
 
 
 @dataclass(frozen=True, eq=False)
