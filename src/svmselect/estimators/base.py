@@ -33,7 +33,7 @@ from svmselect.estimators.chosen import Chosen, fitted_machines
 from svmselect.estimators.decisions import Judged, check_threshold, rule, threshold_of
 from svmselect.estimators.following import Following, interrupted
 from svmselect.estimators.keeping import as_plain, from_plain
-from svmselect.estimators.machines import Machines, from_dual_coef, to_dual_coef
+from svmselect.estimators.machines import Machines, from_dual_coef, ready, to_dual_coef
 from svmselect.estimators.options import check_options, forms, is_default, standardises
 from svmselect.estimators.posteriors import Model, Posteriors
 from svmselect.estimators.problem import Problem, Scaling
@@ -281,9 +281,10 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
     def _decisions(self, X: Any) -> tuple[Machines | Posteriors, Array]:
         """The decision values of every pair, f > 0 for the later class."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        if "feature_names_in_" in vars(self) or not ready(X, self.n_features_in_):
+            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         machines, scaling = self._judge, self._scaling
-        return machines, machines.in_blocks(X, lambda block: scaling(_dense(block)))
+        return machines, machines.in_blocks(X, lambda block: scaling(_dense(block)), self.n_jobs)
 
     def decision_function(self, X: Any) -> Array:
         """Compute decision values.
