@@ -384,9 +384,10 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
 
         Notes
         -----
-        Conformal prediction with held-out probabilities of all training rows (``held_out_proba_``).
-        It asks that new rows come like the training rows did, groups included, and takes the final
-        machine to be as good as those of the folds, which have seen fewer rows.
+        Conformal prediction with held-out probabilities of all training rows, which allow for their
+        folds having had a say in the hyperparameters; the final machine is taken to be as good as
+        those of the folds, which have seen fewer rows. It asks that new rows come like the training
+        rows did. The share is that of all rows together: of one class it may be less.
 
         References
         ----------

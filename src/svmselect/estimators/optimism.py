@@ -1,9 +1,9 @@
 """How much less a row's own class would be given had the row had no say in the hyperparameters.
 
-Held-out probabilities are by machines that did not see the row, but its fold has helped to choose C,
-the kernel and the sigmoids, which makes them a little too good: too good for prediction sets that
-are to hold the true class as often as they say. The choice without each fold in turn is one Newton
-step away (``selection.optimism``), for the price of one evaluation with its Jacobian.
+Held-out probabilities are by machines that did not see the row, but its fold has helped to choose
+C, the kernel and the sigmoids, which makes them a little too good: too good for prediction sets
+that are to hold the true class as often as they say. The choice without each fold in turn is one
+Newton step away (``selection.optimism``), for the price of one evaluation with its Jacobian.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _shifts(
 
 
 def _precision(point: Array, names: tuple[str, ...]) -> Array:
-    """That of the prior over (log C, parameters): vague, length scales as free as they have been."""
+    """That of the prior over (log C, parameters): vague, scales as free as they have been."""
     precision = np.diag(np.full(len(point), _LOOSE))
     groups = vectors(names)
     if groups:
