@@ -20,7 +20,6 @@ from sklearn.utils.validation import (
     _check_sample_weight,
     check_consistent_length,
     check_is_fitted,
-    validate_data,
 )
 
 from svmselect.criteria import available, get_criterion
@@ -32,8 +31,9 @@ from svmselect.estimators.callbacks import CallbackSupportMixin, Reporter, Watch
 from svmselect.estimators.chosen import Chosen, fitted_machines
 from svmselect.estimators.decisions import Judged, check_threshold, rule, threshold_of
 from svmselect.estimators.following import Following, interrupted
+from svmselect.estimators.given import encoded, learned
 from svmselect.estimators.keeping import as_plain, from_plain
-from svmselect.estimators.machines import Machines, from_dual_coef, ready, to_dual_coef
+from svmselect.estimators.machines import Machines, from_dual_coef, to_dual_coef
 from svmselect.estimators.options import check_options, forms, is_default, standardises
 from svmselect.estimators.posteriors import Model, Posteriors
 from svmselect.estimators.problem import Problem, Scaling
@@ -44,6 +44,7 @@ from svmselect.probability.prediction_sets import check_alpha, least_probability
 from svmselect.probability.thresholds import decide
 from svmselect.search.checkpoint import seed_of
 from svmselect.search.trace import Trace, without_hessian
+from svmselect.selection.hierarchy import of_variables
 from svmselect.selection.result import Selection
 from svmselect.types import Array, BoolArray, Note, Status
 
@@ -63,6 +64,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing != "error"
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> AutoMachine:
@@ -98,7 +100,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         began = time.perf_counter()
         loss = self._loss()
         check_options(self)
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
+        X, y = learned(self, X, y)
         check_classification_targets(y)
         weights = members = None
         if sample_weight is not None:
@@ -114,8 +116,9 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         checkpoint = watch.checkpoint or self._checkpoint
         seed = self._seed(checkpoint)
         problem = Problem.of(
-            rows, y, weights, members, self.cv, self.class_weight, standardises(self), seed
-        )
+            rows, y, weights, members, self.cv, self.class_weight, standardises(self), seed,
+            self._spans,
+        )  # fmt: skip
         check_threshold(self.threshold, problem.classes)
         limits = Limits(self.max_time, self.n_jobs, seed, report, checkpoint)
         chosen = self._choose(problem, loss, limits)
@@ -148,7 +151,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
                 "multi_class='ovo' or scoring=None"
             )
         if is_default(self):
-            kernels = forms(self.kernel)
+            kernels = [self._told(kernel) for kernel in forms(self.kernel)]
             start = self._warm(problem)
             chosen = by_default(problem, pairs, loss, kernels, self.ard, separate, limits, start)
         else:
@@ -202,7 +205,9 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         self.intercept_ = machines.intercepts if k == 2 else -machines.intercepts
         self.sigmoid_slope_ = machines.slopes
         self._posterior = None if chosen.posterior is None else chosen.posterior.as_plain()
-        self.feature_importances_ = relevance(setting.kernels, spread_of(problem.X, problem.counts))
+        self.feature_importances_ = self._by_input(
+            relevance(setting.kernels, spread_of(problem.X, problem.counts))
+        )
         self.best_score_ = chosen.value
         self.best_params_ = _parameters(self.C_, setting.kernels)
         self.selection_ = Selection(
@@ -275,16 +280,44 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         return self.kernel_ if isinstance(self.kernel_, tuple) else (self.kernel_,)
 
     @property
+    def _spans(self) -> Array | None:
+        """What columns are divided by that are not to be standardised; None if all are."""
+        return None if self.encoder_ is None or self.encoder_.plain else self.encoder_.spans
+
+    def _told(self, kernel: Kernel) -> Kernel:
+        """The kernel, told which columns are one variable."""
+        if self.encoder_ is None or self.encoder_.plain:
+            return kernel
+        return of_variables(kernel, self.encoder_.variables.tolist())
+
+    def _by_input(self, shares: Array) -> Array:
+        """Relevances of columns added up for each input."""
+        if self.encoder_ is None or self.encoder_.plain:
+            return shares
+        found = np.bincount(self.encoder_.owners, shares, self.n_features_in_)
+        return np.asarray(found, dtype=np.float64)
+
+    @property
     def _scaling(self) -> Scaling:
         return Scaling(self.mean_, self.scale_)
 
     def _decisions(self, X: Any) -> tuple[Machines | Posteriors, Array]:
         """The decision values of every pair, f > 0 for the later class."""
         check_is_fitted(self)
-        if "feature_names_in_" in vars(self) or not ready(X, self.n_features_in_):
-            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        machines, scaling = self._judge, self._scaling
-        return machines, machines.in_blocks(X, lambda block: scaling(_dense(block)), self.n_jobs)
+        return self._judge, self._of_matrix(self._encoded(X))
+
+    def _encoded(self, X: Any) -> Any:
+        """Rows as the matrix that the kernel sees before it is scaled (sparse ones stay sparse)."""
+        return encoded(self, X)
+
+    def _of_matrix(self, X: Any) -> Array:
+        """The decision values of rows that are encoded."""
+        scaling = self._scaling
+        return self._judge.in_blocks(X, lambda block: scaling(_dense(block)), self.n_jobs)
+
+    def _probabilities(self, X: Any) -> Array:
+        """Class probabilities of rows that are encoded."""
+        return self._judge.probabilities(self._of_matrix(X))
 
     def decision_function(self, X: Any) -> Array:
         """Compute decision values.

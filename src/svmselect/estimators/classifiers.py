@@ -36,6 +36,10 @@ class AutoSVC(AutoMachine):
         The loss.
     standardize : bool, default True
         Whether the inputs are standardised, for kernels that need it.
+    missing : {"auto", "error", "impute"}, default "auto"
+        Gaps (NaN, None) in X: "auto" fills in the median and adds a column that says so, or makes
+        them a level of a category; "impute" fills in the median or the most frequent level and
+        forgets about it; "error" refuses them.
     cv : int, splitter or iterable, default 5
         A number of stratified folds, a splitter, or ready splits. ``groups`` given to ``fit`` are
         kept together.
@@ -157,6 +161,7 @@ class AutoSVC(AutoMachine):
         prior: Any = "auto",
         loss: str = "hinge",
         standardize: bool = True,
+        missing: str = "auto",
         cv: Any = 5,
         scoring: Any = None,
         threshold: Any = "argmax",
@@ -178,6 +183,7 @@ class AutoSVC(AutoMachine):
         self.prior = prior
         self.loss = loss
         self.standardize = standardize
+        self.missing = missing
         self.cv = cv
         self.scoring = scoring
         self.threshold = threshold
@@ -224,6 +230,10 @@ class AutoKLR(AutoMachine):
         ``select``.
     standardize : bool, default True
         Whether the inputs are standardised, for kernels that need it.
+    missing : {"auto", "error", "impute"}, default "auto"
+        Gaps (NaN, None) in X: "auto" fills in the median and adds a column that says so, or makes
+        them a level of a category; "impute" fills in the median or the most frequent level and
+        forgets about it; "error" refuses them.
     cv : int, splitter or iterable, default 5
         A number of stratified folds, a splitter, or ready splits. ``groups`` given to ``fit`` are
         kept together.
@@ -311,6 +321,7 @@ class AutoKLR(AutoMachine):
         ard: str | bool = "auto",
         prior: Any = "auto",
         standardize: bool = True,
+        missing: str = "auto",
         cv: Any = 5,
         scoring: Any = None,
         threshold: Any = "argmax",
@@ -331,6 +342,7 @@ class AutoKLR(AutoMachine):
         self.ard = ard
         self.prior = prior
         self.standardize = standardize
+        self.missing = missing
         self.cv = cv
         self.scoring = scoring
         self.threshold = threshold

@@ -36,11 +36,17 @@ class Scaling:
             return np.clip((X - self.mean) / self.scale, -LARGEST, LARGEST)
 
     @classmethod
-    def of(cls, X: Array, weights: Array, wanted: bool) -> Scaling:
-        """Means and standard deviations of the rows, or nothing at all."""
-        if wanted:
-            return cls(*standardise(X, weights))
-        return cls(np.zeros(X.shape[1]), np.ones(X.shape[1]))
+    def of(cls, X: Array, weights: Array, wanted: bool, spans: Array | None = None) -> Scaling:
+        """Means and standard deviations of the rows, or nothing at all.
+
+        ``spans`` are what columns are divided by that are not to be standardised, else NaN.
+        """
+        d = X.shape[1]
+        mean, scale = standardise(X, weights) if wanted else (np.zeros(d), np.ones(d))
+        if spans is None:
+            return cls(mean, scale)
+        given = ~np.isnan(spans)
+        return cls(np.where(given, 0.0, mean), np.where(given, spans, scale))
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +82,7 @@ class Problem:
         class_weight: Any,
         standardize: bool,
         seed: int,
+        spans: Array | None = None,
     ) -> Problem:
         """Drop, sort, split, merge, scale and weigh; the arguments are checked arrays."""
         w = np.ones(len(y)) if sample_weight is None else sample_weight
@@ -95,7 +102,7 @@ class Problem:
         first = np.minimum.reduceat(kept[order], begins)
         where = np.full(len(y), -1)
         where[kept[order]] = np.cumsum(new) - 1
-        scaling = Scaling.of(X[first], sums, standardize)
+        scaling = Scaling.of(X[first], sums, standardize, spans)
         factors = class_factors(class_weight, classes, codes[rows], sums)
         total = float(sums.sum())
         folded = sums * factors[codes[rows]]
