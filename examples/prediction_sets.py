@@ -29,6 +29,7 @@ for ax, alpha in zip(axes, levels, strict=True):
     sets = model.predict_set(X[240:], alpha)
     right = sets[np.arange(2000), y[240:]].mean()
     ax.set_title(f"at most {alpha:.0%} missed: {1 - right:.1%} were", loc="left")
-    print(f"alpha {alpha:4}: {right:.3f} hold the true class, {sets.sum(axis=1).mean():.2f} classes")
+    size = sets.sum(axis=1).mean()
+    print(f"alpha {alpha:4}: {right:.3f} hold the true class, {size:.2f} classes")
 figure.suptitle("White: one class is left. Light grey: two, dark grey: all three")
 plt.show()
