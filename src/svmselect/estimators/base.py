@@ -26,6 +26,7 @@ from svmselect.criteria import available, get_criterion
 from svmselect.estimators.averaging import by_posterior, check_rows
 from svmselect.estimators.by_criterion import Wish, by_criterion
 from svmselect.estimators.by_default import MANY, Limits, by_default
+from svmselect.estimators.by_rows import Many, grow, of_arrays, opened
 from svmselect.estimators.by_scoring import as_scorer, by_scoring
 from svmselect.estimators.callbacks import CallbackSupportMixin, Reporter, Watch, with_callbacks
 from svmselect.estimators.chosen import Chosen, fitted_machines
@@ -34,10 +35,12 @@ from svmselect.estimators.following import Following, interrupted
 from svmselect.estimators.given import encoded, learned
 from svmselect.estimators.keeping import as_plain, from_plain
 from svmselect.estimators.machines import Machines, from_dual_coef, to_dual_coef
+from svmselect.estimators.optimism import lost_odds
 from svmselect.estimators.options import check_options, forms, is_default, standardises
 from svmselect.estimators.posteriors import Model, Posteriors
 from svmselect.estimators.problem import Problem, Scaling
 from svmselect.estimators.relevance import relevance, scales, spread_of
+from svmselect.estimators.rest import Rest, against_rest
 from svmselect.kernels import Kernel
 from svmselect.probability import sigmoid_log_probability
 from svmselect.probability.prediction_sets import check_alpha, least_probability, prediction_sets
@@ -87,8 +90,11 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             The classifier itself.
         """
         check_options(self)
-        with Following(self, getattr(X, "shape", (0,))[0]) as following:
-            self._fit(X, y, sample_weight, groups, Watch(following))
+        with (
+            Following(self, getattr(X, "shape", (0,))[0]) as following,
+            opened(self, X, y, sample_weight) as given,
+        ):
+            self._fit(*given, groups, Watch(following, passing=following.passing))
         if following.stopper.asked:
             self.selection_ = interrupted(self.selection_)
         following.end()
@@ -100,6 +106,9 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         began = time.perf_counter()
         loss = self._loss()
         check_options(self)
+        many = X if isinstance(X, Many) else None
+        if many is not None:
+            X, y, sample_weight = many.first
         X, y = learned(self, X, y)
         check_classification_targets(y)
         weights = members = None
@@ -110,19 +119,25 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         if groups is not None:
             members = column_or_1d(groups)
             check_consistent_length(X, members)
+        checkpoint = watch.checkpoint or self._checkpoint
+        seed = self._seed(checkpoint)
+        if many is None:
+            many = of_arrays(self, X, y, weights, groups, seed)
+            if many is not None:
+                X, y, weights = many.first
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         report = Reporter(self, X, y, metadata, self.verbose, watch)
         rows = _dense(X)
-        checkpoint = watch.checkpoint or self._checkpoint
-        seed = self._seed(checkpoint)
         problem = Problem.of(
             rows, y, weights, members, self.cv, self.class_weight, standardises(self), seed,
             self._spans,
         )  # fmt: skip
         check_threshold(self.threshold, problem.classes)
-        limits = Limits(self.max_time, self.n_jobs, seed, report, checkpoint)
+        limits = Limits(self.max_time, self.n_jobs, seed, report, checkpoint, many is not None)
         chosen = self._choose(problem, loss, limits)
         self._keep(rows, problem, chosen, loss)
+        if many is not None:
+            grow(self, many, replace(watch, checkpoint=checkpoint))
         seconds = time.perf_counter() - began
         self.selection_ = replace(self.selection_, seconds=seconds, seed=seed)
         report.end(self.explain())
@@ -235,7 +250,9 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             strategy="auto" if is_default(self) else "search",
         )
         self.held_out_proba_ = judged.by_row(problem)
-        self._given = judged.given(problem, problem.pairs(), chosen, loss)
+        few = len(problem) <= MANY and chosen.held_out is not None
+        lost = lost_odds(problem, problem.pairs(), chosen, loss) if few else None
+        self._given = judged.given(problem, lost)
         self._utilities = None if decided is None else decided.utilities
         self._judge = self._unpacked()
 
@@ -257,9 +274,12 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         if "selection_" in state:
             self._judge = self._unpacked()
 
-    def _machines(self) -> Machines:
+    def _machines(self) -> Machines | Rest:
         k = len(self.classes_)
         member = np.repeat(np.arange(k), self.n_support_)
+        if against_rest(self.dual_coef_, k):
+            vectors = self._scaling(self.support_vectors_)
+            return Rest(self._kernels[0], vectors, self.dual_coef_.T, self.intercept_)
         return Machines(
             kernels=self._kernels,
             vectors=self._scaling(self.support_vectors_),
@@ -269,7 +289,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             n_classes=k,
         )
 
-    def _unpacked(self) -> Machines | Posteriors:
+    def _unpacked(self) -> Machines | Rest | Posteriors:
         """What decides: the machines and their sigmoids, or the posteriors."""
         if self._posterior is None:
             return self._machines()
@@ -301,7 +321,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
     def _scaling(self) -> Scaling:
         return Scaling(self.mean_, self.scale_)
 
-    def _decisions(self, X: Any) -> tuple[Machines | Posteriors, Array]:
+    def _decisions(self, X: Any) -> tuple[Machines | Rest | Posteriors, Array]:
         """The decision values of every pair, f > 0 for the later class."""
         check_is_fitted(self)
         return self._judge, self._of_matrix(self._encoded(X))

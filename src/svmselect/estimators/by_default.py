@@ -40,6 +40,8 @@ class Limits:
     seed: int
     report: Report | None
     checkpoint: Path | None = None
+    rough: bool = False
+    """Whether the machines are only to begin with: others are trained on many more rows."""
 
     def tell(self, progress: Progress) -> bool:
         """Pass a search's progress on to who wants to know; whether to stop."""
@@ -65,6 +67,8 @@ def by_default(
         "stage": f"{STRATEGY}/",
         "loss": loss, "kernels": tuple(kernels), "ard": ard, "random_state": limits.seed
     }  # fmt: skip
+    if limits.rough and len(problem) > MANY:
+        options["rough"] = True
     if not separate:
         options |= {"threads": cores(limits.n_jobs), "start": start}
         session = Session(

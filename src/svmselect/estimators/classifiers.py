@@ -61,6 +61,10 @@ class AutoSVC(AutoMachine):
         Where ``predict_proba`` comes from: a sigmoid fitted to held-out decision values; the
         average over the posterior of the evidence model (at most 3000 rows; decision values are
         then log odds); or what serves held-out rows better.
+    device : str, default "cpu"
+        Where passes over many rows compute: "cpu", or "cuda" (also "cuda:1") through torch, which
+        the extra ``svmselect[gpu]`` brings. What has no form there stays on the CPU, and a note
+        says so.
     max_time : float, optional
         Seconds for the search.
     n_jobs : int, optional
@@ -169,6 +173,7 @@ class AutoSVC(AutoMachine):
         multi_class: str = "ovo",
         decision_function_shape: str = "ovr",
         probability: str = "sigmoid",
+        device: str = "cpu",
         max_time: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -191,6 +196,7 @@ class AutoSVC(AutoMachine):
         self.multi_class = multi_class
         self.decision_function_shape = decision_function_shape
         self.probability = probability
+        self.device = device
         self.max_time = max_time
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -255,6 +261,10 @@ class AutoKLR(AutoMachine):
         Where ``predict_proba`` comes from: a sigmoid fitted to held-out decision values; the
         average over the posterior of the evidence model (at most 3000 rows; decision values are
         then log odds); or what serves held-out rows better.
+    device : str, default "cpu"
+        Where passes over many rows compute: "cpu", or "cuda" (also "cuda:1") through torch, which
+        the extra ``svmselect[gpu]`` brings. What has no form there stays on the CPU, and a note
+        says so.
     max_time : float, optional
         Seconds for the search.
     n_jobs : int, optional
@@ -329,6 +339,7 @@ class AutoKLR(AutoMachine):
         multi_class: str = "ovo",
         decision_function_shape: str = "ovr",
         probability: str = "sigmoid",
+        device: str = "cpu",
         max_time: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -350,6 +361,7 @@ class AutoKLR(AutoMachine):
         self.multi_class = multi_class
         self.decision_function_shape = decision_function_shape
         self.probability = probability
+        self.device = device
         self.max_time = max_time
         self.n_jobs = n_jobs
         self.random_state = random_state

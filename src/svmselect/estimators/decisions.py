@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import UndefinedMetricWarning
 
-from svmselect.data import Pair
-from svmselect.estimators.by_default import MANY
 from svmselect.estimators.by_scoring import as_scorer
-from svmselect.estimators.chosen import Chosen
-from svmselect.estimators.optimism import lost_odds, with_lost_odds
+from svmselect.estimators.optimism import with_lost_odds
 from svmselect.estimators.problem import Problem
 from svmselect.probability.thresholds import (
     cost_utilities,
@@ -26,6 +23,31 @@ from svmselect.probability.thresholds import (
 )
 from svmselect.selection.result import HeldOut
 from svmselect.types import Array, IntArray, Note
+
+
+class Labelled(Protocol):
+    """Rows whose classes are known: those of a problem, or of a part that was held out."""
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The labels."""
+
+    @property
+    def codes(self) -> IntArray:
+        """Each row's place among them."""
+
+    @property
+    def counts(self) -> Array:
+        """What each row counts for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """Rows held out of very many."""
+
+    classes: NDArray[Any]
+    codes: IntArray
+    counts: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,16 +75,15 @@ class Judged:
         found[there] = self.probabilities[problem.where[there]]
         return found
 
-    def given(self, problem: Problem, pairs: Sequence[Pair], chosen: Chosen, loss: str) -> Array:
+    def given(self, problem: Labelled, lost: Array | None = None) -> Array:
         """The probabilities of the rows' own classes, and what the rows count for: (2, rows).
 
-        Had their folds had no say in the choice; of many rows, each had none.
+        ``lost`` is what the log odds of a row's class lose against each class where its fold has
+        no say in the choice; of very many rows each has none.
         """
         seen, codes = self.seen, problem.codes[self.seen]
-        lost = np.zeros((len(seen), len(problem.classes)))
-        if len(seen) and len(problem) <= MANY:
-            lost = lost_odds(problem, pairs, chosen, loss)[seen]
-        own = with_lost_odds(self.probabilities[seen], codes, lost)
+        p = self.probabilities[seen]
+        own = with_lost_odds(p, codes, np.zeros_like(p) if lost is None else lost[seen])
         return np.vstack([own, problem.counts[seen]])
 
 
@@ -110,7 +131,7 @@ def check_threshold(threshold: Any, classes: NDArray[Any]) -> None:
         cost_utilities(_listed(threshold), len(classes))
 
 
-def rule(threshold: Any, problem: Problem, judged: Judged) -> Rule | None:
+def rule(threshold: Any, problem: Labelled, judged: Judged) -> Rule | None:
     """Decide on held-out rows how to decide; None for the largest probability."""
     if _is_argmax(threshold):
         return None
