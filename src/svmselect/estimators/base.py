@@ -238,6 +238,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             error=chosen.error,
             calibration=chosen.sigmoids,
             held_out=chosen.held_out,
+            prior=chosen.prior,
             normalised=None if chosen.posterior is None else chosen.posterior.model.normalised,
             problem=problem if len(problem) <= MANY else None,
             rows=len(X),

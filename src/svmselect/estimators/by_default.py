@@ -171,6 +171,7 @@ def _gathered(pairs: Sequence[Pair], found: Sequence[Large], names: Sequence[str
         notes=tuple(dict.fromkeys(Note(m.kind, name + m) for name, c in labelled for m in c.notes)),
         error=ErrorEstimate(error, seen, "classes" if len(pairs) == 1 else "pairs"),
         held_out=_held_out(pairs, held_out, sigmoids) if len(pairs) == 1 else None,
+        prior=choices[0].prior if len(choices) == 1 else None,
         share=float(np.mean([pair.share for pair in pairs])),
         machines=machines if len(machines) == len(pairs) else (),
     )

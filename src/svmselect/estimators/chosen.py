@@ -15,6 +15,7 @@ from svmselect.estimators.problem import Problem
 from svmselect.estimators.strategies.trainers import Expansion
 from svmselect.kernels import Kernel
 from svmselect.machine.train import train
+from svmselect.priors import Prior
 from svmselect.probability import sigmoid_likelihood
 from svmselect.probability.calibration import Sigmoid, upright
 from svmselect.search.trace import Record
@@ -42,7 +43,8 @@ class Chosen:
     ``value`` is that of ``criterion``, ``folded`` whether it looked at the folds; ``share`` is the
     factor from the C of the records to that of the setting. ``error`` is that of held-out rows,
     ``held_out`` what was said of them. ``machines`` are there if they are trained already,
-    ``posterior`` if it is to give the probabilities.
+    ``posterior`` if it is to give the probabilities; ``prior`` is what spoke beside the criterion,
+    None where each pair of classes has its own.
     """
 
     setting: Setting
@@ -57,6 +59,7 @@ class Chosen:
     share: float = 1.0
     machines: tuple[Expansion, ...] = ()
     posterior: Posteriors | None = None
+    prior: Prior | None = None
 
 
 @dataclass(frozen=True, eq=False)
