@@ -35,6 +35,7 @@ from svmselect.estimators.following import Following, interrupted
 from svmselect.estimators.given import encoded, learned
 from svmselect.estimators.keeping import as_plain, from_plain
 from svmselect.estimators.machines import Machines, from_dual_coef, to_dual_coef
+from svmselect.estimators.optimism import lost_odds
 from svmselect.estimators.options import check_options, forms, is_default, standardises
 from svmselect.estimators.posteriors import Model, Posteriors
 from svmselect.estimators.problem import Problem, Scaling
@@ -273,7 +274,9 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             strategy="auto" if is_default(self) else "search",
         )
         self.held_out_proba_ = _widened(judged.by_row(problem), problem.classes, made.classes)
-        self._given = judged.given(problem)
+        few = len(problem) <= MANY and chosen.held_out is not None
+        lost = lost_odds(problem, problem.pairs(), chosen, loss) if few else None
+        self._given = judged.given(problem, lost)
         self._utilities = None if decided is None else decided.utilities
         self._judge = self._unpacked()
 
@@ -458,9 +461,10 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
 
         Notes
         -----
-        Conformal prediction with held-out probabilities of all training rows (``held_out_proba_``).
-        It asks that new rows come like the training rows did, groups included, and takes the final
-        machine to be as good as those of the folds, which have seen fewer rows.
+        Conformal prediction with held-out probabilities of all training rows, which allow for their
+        folds having had a say in the hyperparameters; the final machine is taken to be as good as
+        those of the folds, which have seen fewer rows. It asks that new rows come like the training
+        rows did. The share is that of all rows together: of one class it may be less.
 
         References
         ----------
