@@ -224,7 +224,8 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         judged = Judged.of(problem, chosen.held_out)
         decided = rule(self.threshold, problem, judged)
         if decided is not None:
-            chosen = replace(chosen, notes=(*chosen.notes, decided.note))
+            notes = (*chosen.notes, decided.note)
+            chosen = replace(chosen, notes=notes, error=decided.error)
         made = Fitted.of(problem, *fitted_machines(problem, problem.pairs(), chosen, loss))
         made = made.with_rare(apart, X, problem, chosen, loss)
         k, member = len(made.classes), made.member
@@ -436,11 +437,15 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             The labels.
         """
         machines, f = self._decisions(X)
-        if self._utilities is not None:
-            return np.asarray(self.classes_[decide(machines.probabilities(f), self._utilities)])
-        if machines.n_classes == 2:
+        if machines.n_classes == 2 and self._utilities is None:
             return np.asarray(self.classes_[(f[:, 0] > 0).astype(np.intp)])
-        return np.asarray(self.classes_[machines.probabilities(f).argmax(axis=1)])
+        return self._labels(machines.probabilities(f))
+
+    def _labels(self, probabilities: Array) -> NDArray[Any]:
+        """What is predicted of rows with these probabilities."""
+        if self._utilities is None:
+            return np.asarray(self.classes_[probabilities.argmax(axis=1)])
+        return np.asarray(self.classes_[decide(probabilities, self._utilities)])
 
     def predict_set(self, X: Any, alpha: float = 0.1) -> BoolArray:
         """Predict a set of classes for each row, which holds the true one as often as it says.
@@ -471,13 +476,17 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         Vovk, Gammerman & Shafer 2005; Sadinle, Lei & Wasserman 2019.
         """
         level = check_alpha(alpha)
-        p = self.predict_proba(X)
+        return self._sets(self.predict_proba(X), level)
+
+    def _sets(self, probabilities: Array, alpha: float) -> BoolArray:
+        """The prediction sets of rows with these probabilities."""
         if not self._given.shape[1]:
             raise ValueError(
                 "the fit held out no rows in all classes at once, so there is nothing to base "
                 "prediction sets on; fit with more max_time"
             )
-        return prediction_sets(p, least_probability(self._given[0], self._given[1], level))
+        least = least_probability(self._given[0], self._given[1], alpha)
+        return prediction_sets(probabilities, least)
 
     @property
     def threshold_(self) -> float | Array:
