@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from svmselect.kernels import RBF
 
@@ -65,3 +66,11 @@ def weightings(y: np.ndarray, seed: int = 0) -> dict[str, np.ndarray]:
     counts = rng.integers(0, 4, len(y)).astype(float)
     counts[[np.argmax(y > 0), np.argmax(y < 0)]] = 1.0
     return {"equal": np.ones(len(y)), "counts": counts, "uneven": rng.exponential(size=len(y))}
+
+
+def leave_to_python(patch: pytest.MonkeyPatch) -> None:
+    """Let the compiled batch train nothing, so that the steps in Python are what is tested."""
+    patch.setattr(
+        "svmselect.machine.train.train_compiled",
+        lambda K, groups, *settings: [[None] * len(group.weights) for group in groups],
+    )
