@@ -218,6 +218,7 @@ def _draw(options: FitOptions, summary: FitSummary, rows: Rows, output: Output) 
             held_out=rows.test,
             grid=summary.grid,
             warnings=summary.notes,
+            numbers=rows.X.rows,
             settings={
                 "data file": summary.prepared.source.title,
                 "command": _command(),

@@ -29,6 +29,7 @@ from svmselect.estimators.by_default import MANY, Limits, by_default
 from svmselect.estimators.by_rows import SEVERAL, Many, grow, of_arrays, opened
 from svmselect.estimators.by_scoring import as_scorer, by_scoring
 from svmselect.estimators.callbacks import CallbackSupportMixin, Reporter, Watch, with_callbacks
+from svmselect.estimators.card import of_model
 from svmselect.estimators.chosen import Chosen, fitted_machines
 from svmselect.estimators.decisions import Judged, check_threshold, rule, threshold_of
 from svmselect.estimators.following import Following, interrupted
@@ -551,6 +552,17 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
 
         check_is_fitted(self)
         to_onnx(self, path)
+
+    def _repr_html_inner(self) -> str:
+        """What was chosen, above scikit-learn's picture of the estimator."""
+        return of_model(self) + str(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """The same, for those who ask this way."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = of_model(self) + bundle["text/html"]
+        return bundle
 
 
 def _members(problem: Problem, classes: NDArray[Any], apart: Apart) -> list[float]:
