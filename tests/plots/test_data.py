@@ -18,7 +18,7 @@ from svmselect.kernels import RBF, Constant
 from svmselect.machine.train import train
 from svmselect.plots.data import boundary, scales
 from svmselect.plots.data.axes import others, projected, width_label, width_of
-from svmselect.plots.data.calibration import calibration_data, codes_of, of_rows, wilson
+from svmselect.plots.data.calibration import calibration_data, codes_of, of_rows
 from svmselect.plots.data.criteria import criteria_data
 from svmselect.plots.data.hills import lowest_on_the_way, other_hills
 from svmselect.plots.data.influence import influence
@@ -315,13 +315,6 @@ def test_codes_of_labels() -> None:
     assert codes_of(["b", "a"], np.array(["a", "b"])).tolist() == [1, 0]
     with pytest.raises(ValueError, match="'c' in row 0"):
         codes_of(["c"], np.array(["a", "b"]))
-
-
-def test_wilson_intervals_are_the_textbooks() -> None:
-    low, high = wilson(0.1, 100)  # Agresti & Coull: (0.0552, 0.1744)
-    assert (float(low), float(high)) == pytest.approx((0.05522914, 0.17436566), abs=1e-6)
-    assert float(wilson(0.0, 10)[0]) == 0.0
-    assert float(wilson(0.0, 10)[1]) == pytest.approx(0.2775, abs=1e-3)
 
 
 def test_scales_of_a_fit_and_of_a_selection(fits: Any, selection: Any) -> None:

@@ -26,18 +26,21 @@ from svmselect.criteria import available, get_criterion
 from svmselect.estimators.averaging import by_posterior, check_rows
 from svmselect.estimators.by_criterion import Wish, by_criterion
 from svmselect.estimators.by_default import MANY, Limits, by_default
-from svmselect.estimators.by_rows import Many, grow, of_arrays, opened
+from svmselect.estimators.by_rows import SEVERAL, Many, grow, of_arrays, opened
 from svmselect.estimators.by_scoring import as_scorer, by_scoring
 from svmselect.estimators.callbacks import CallbackSupportMixin, Reporter, Watch, with_callbacks
+from svmselect.estimators.card import of_model
 from svmselect.estimators.chosen import Chosen, fitted_machines
 from svmselect.estimators.decisions import Judged, check_threshold, rule, threshold_of
 from svmselect.estimators.following import Following, interrupted
 from svmselect.estimators.given import encoded, learned
 from svmselect.estimators.keeping import as_plain, from_plain
 from svmselect.estimators.machines import Machines, from_dual_coef, to_dual_coef
+from svmselect.estimators.optimism import lost_odds
 from svmselect.estimators.options import check_options, forms, is_default, standardises
 from svmselect.estimators.posteriors import Model, Posteriors
 from svmselect.estimators.problem import Problem, Scaling
+from svmselect.estimators.rare import Apart, Fitted, looks_like_numbers, set_apart
 from svmselect.estimators.relevance import relevance, scales, spread_of
 from svmselect.estimators.rest import Rest, against_rest
 from svmselect.kernels import Kernel
@@ -110,6 +113,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             X, y, sample_weight = many.first
         X, y = learned(self, X, y)
         check_classification_targets(y)
+        looks_like_numbers(y)
         weights = members = None
         if sample_weight is not None:
             weights = _check_sample_weight(
@@ -120,21 +124,27 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             check_consistent_length(X, members)
         checkpoint = watch.checkpoint or self._checkpoint
         seed = self._seed(checkpoint)
+        apart = Apart(y, weights)
         if many is None:
+            able = self._adds_classes and len(y) <= SEVERAL
+            apart = set_apart(y, weights, members, self.rare, able)
+            y, weights = apart.y, apart.weights
             many = of_arrays(self, X, y, weights, groups, seed)
             if many is not None:
                 X, y, weights = many.first
+                apart = replace(apart, y=y, weights=weights)
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         report = Reporter(self, X, y, metadata, self.verbose, watch)
         rows = _dense(X)
         problem = Problem.of(
-            rows, y, weights, members, self.cv, self.class_weight, standardises(self), seed,
-            self._spans,
+            rows, y, weights, members, self.cv, self._class_weight(apart), standardises(self),
+            seed, self._spans,
         )  # fmt: skip
+        problem = replace(problem, notes=(*problem.notes, *apart.notes))
         check_threshold(self.threshold, problem.classes)
         limits = Limits(self.max_time, self.n_jobs, seed, report, checkpoint, many is not None)
         chosen = self._choose(problem, loss, limits)
-        self._keep(rows, problem, chosen, loss)
+        self._keep(rows, problem, chosen, loss, apart)
         if many is not None:
             grow(self, many, replace(watch, checkpoint=checkpoint))
         seconds = time.perf_counter() - began
@@ -197,28 +207,44 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             return None
         return float(self.C_) / problem.penalty, self.kernel_
 
-    def _keep(self, X: Array, problem: Problem, chosen: Chosen, loss: str) -> None:
+    @property
+    def _adds_classes(self) -> bool:
+        """Whether classes that no fold can hold out can be added to what was chosen."""
+        argmax = isinstance(self.threshold, str) and self.threshold == "argmax"
+        return argmax and self.probability == "sigmoid" and self.multi_class == "ovo"
+
+    def _class_weight(self, apart: Apart) -> Any:
+        """Class weights without those of the classes that are apart."""
+        if not isinstance(self.class_weight, dict) or apart.weights is None:
+            return self.class_weight
+        there = set(apart.y[apart.weights > 0].tolist())
+        gone = set(apart.y.tolist()) - there
+        return {label: w for label, w in self.class_weight.items() if label not in gone}
+
+    def _keep(self, X: Array, problem: Problem, chosen: Chosen, loss: str, apart: Apart) -> None:
         """Store what was learned: arrays, numbers, kernels and words."""
         judged = Judged.of(problem, chosen.held_out)
         decided = rule(self.threshold, problem, judged)
         if decided is not None:
-            chosen = replace(chosen, notes=(*chosen.notes, decided.note))
-        machines, used = fitted_machines(problem, problem.pairs(), chosen, loss)
-        k, member = len(problem.classes), problem.codes[used]
+            notes = (*chosen.notes, decided.note)
+            chosen = replace(chosen, notes=notes, error=decided.error)
+        made = Fitted.of(problem, *fitted_machines(problem, problem.pairs(), chosen, loss))
+        made = made.with_rare(apart, X, problem, chosen, loss)
+        k, member = len(made.classes), made.member
         setting = chosen.setting
         C = np.array(setting.C) * problem.penalty
-        self.classes_ = problem.classes
+        self.classes_ = made.classes
         self.mean_, self.scale_ = problem.scaling.mean, problem.scaling.scale
         self.C_ = float(C[0]) if len(C) == 1 else C
         self.kernel_ = setting.kernels[0] if len(setting.kernels) == 1 else setting.kernels
         self.length_scale_ = _length_scales(setting.kernels)
-        self.support_ = problem.first[used].astype(np.int32)
-        self.support_vectors_ = X[problem.first[used]]
+        self.support_ = made.rows.astype(np.int32)
+        self.support_vectors_ = X[made.rows]
         self.n_support_ = np.bincount(member, minlength=k).astype(np.int32)
-        self.dual_coef_ = to_dual_coef(machines.coefficients, member, k)
+        self.dual_coef_ = to_dual_coef(made.coefficients, member, k)
         # scikit-learn's convention: with three classes or more f > 0 is for the earlier of two
-        self.intercept_ = machines.intercepts if k == 2 else -machines.intercepts
-        self.sigmoid_slope_ = machines.slopes
+        self.intercept_ = made.intercepts if k == 2 else -made.intercepts
+        self.sigmoid_slope_ = made.slopes
         self._posterior = None if chosen.posterior is None else chosen.posterior.as_plain()
         self.feature_importances_ = self._by_input(
             relevance(setting.kernels, spread_of(problem.X, problem.counts))
@@ -246,12 +272,14 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             folds=int(problem.splits.test.shape[1]),
             rounds=problem.splits.rounds if is_default(self) else 1,
             folded=chosen.folded,
-            members=tuple(np.bincount(problem.codes, problem.counts, k).tolist()),
+            members=tuple(_members(problem, made.classes, apart)),
             standardised=standardises(self),
             strategy="auto" if is_default(self) else "search",
         )
-        self.held_out_proba_ = judged.by_row(problem)
-        self._given = judged.given(problem)
+        self.held_out_proba_ = _widened(judged.by_row(problem), problem.classes, made.classes)
+        few = len(problem) <= MANY and chosen.held_out is not None
+        lost = lost_odds(problem, problem.pairs(), chosen, loss) if few else None
+        self._given = judged.given(problem, lost)
         self._utilities = None if decided is None else decided.utilities
         self._judge = self._unpacked()
 
@@ -411,11 +439,15 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             The labels.
         """
         machines, f = self._decisions(X)
-        if self._utilities is not None:
-            return np.asarray(self.classes_[decide(machines.probabilities(f), self._utilities)])
-        if machines.n_classes == 2:
+        if machines.n_classes == 2 and self._utilities is None:
             return np.asarray(self.classes_[(f[:, 0] > 0).astype(np.intp)])
-        return np.asarray(self.classes_[machines.probabilities(f).argmax(axis=1)])
+        return self._labels(machines.probabilities(f))
+
+    def _labels(self, probabilities: Array) -> NDArray[Any]:
+        """What is predicted of rows with these probabilities."""
+        if self._utilities is None:
+            return np.asarray(self.classes_[probabilities.argmax(axis=1)])
+        return np.asarray(self.classes_[decide(probabilities, self._utilities)])
 
     def predict_set(self, X: Any, alpha: float = 0.1) -> BoolArray:
         """Predict a set of classes for each row, which holds the true one as often as it says.
@@ -436,22 +468,27 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
 
         Notes
         -----
-        Conformal prediction with held-out probabilities of all training rows (``held_out_proba_``).
-        It asks that new rows come like the training rows did, groups included, and takes the final
-        machine to be as good as those of the folds, which have seen fewer rows.
+        Conformal prediction with held-out probabilities of all training rows, which allow for their
+        folds having had a say in the hyperparameters; the final machine is taken to be as good as
+        those of the folds, which have seen fewer rows. It asks that new rows come like the training
+        rows did. The share is that of all rows together: of one class it may be less.
 
         References
         ----------
         Vovk, Gammerman & Shafer 2005; Sadinle, Lei & Wasserman 2019.
         """
         level = check_alpha(alpha)
-        p = self.predict_proba(X)
+        return self._sets(self.predict_proba(X), level)
+
+    def _sets(self, probabilities: Array, alpha: float) -> BoolArray:
+        """The prediction sets of rows with these probabilities."""
         if not self._given.shape[1]:
             raise ValueError(
                 "the fit held out no rows in all classes at once, so there is nothing to base "
                 "prediction sets on; fit with more max_time"
             )
-        return prediction_sets(p, least_probability(self._given[0], self._given[1], level))
+        least = least_probability(self._given[0], self._given[1], alpha)
+        return prediction_sets(probabilities, least)
 
     @property
     def threshold_(self) -> float | Array:
@@ -516,6 +553,33 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
 
         check_is_fitted(self)
         to_onnx(self, path)
+
+    def _repr_html_inner(self) -> str:
+        """What was chosen, above scikit-learn's picture of the estimator."""
+        return of_model(self) + str(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """The same, for those who ask this way."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = of_model(self) + bundle["text/html"]
+        return bundle
+
+
+def _members(problem: Problem, classes: NDArray[Any], apart: Apart) -> list[float]:
+    """How many rows each class has, those that were apart included."""
+    counts = np.bincount(problem.codes, problem.counts, len(problem.classes))
+    found = dict(zip(problem.classes.tolist(), counts.tolist(), strict=True))
+    return [found.get(label) or float(np.sum(apart.y == label)) for label in classes.tolist()]
+
+
+def _widened(p: Array, classes: NDArray[Any], wider: NDArray[Any]) -> Array:
+    """Probabilities of more classes, zero for those that were apart."""
+    if len(classes) == len(wider):
+        return p
+    found = np.where(np.isnan(p).all(axis=1), np.nan, 0.0)[:, None] * np.ones(len(wider))
+    found[:, np.searchsorted(wider, classes)] = p
+    return np.asarray(found)
 
 
 def _ended(notes: Sequence[Note]) -> Status:

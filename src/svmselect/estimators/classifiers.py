@@ -52,6 +52,10 @@ class AutoSVC(AutoMachine):
         true classes in rows and predictions in columns: the prediction of least expected cost.
     class_weight : dict, "balanced" or None, default None
         As in scikit-learn. ``sample_weight`` given to ``fit`` counts copies.
+    rare : {"keep", "drop", "merge"}, default "keep"
+        Classes of so few rows that folds cannot hold one out and train on another: "keep" chooses
+        without them and adds their machines afterwards; "drop" leaves out classes of one or two
+        rows; "merge" makes one class of these.
     multi_class : {"ovo", "ovo-separate"}, default "ovo"
         Whether all pairs of classes share the hyperparameters, or each pair has its own.
     decision_function_shape : {"ovr", "ovo"}, default "ovr"
@@ -170,6 +174,7 @@ class AutoSVC(AutoMachine):
         scoring: Any = None,
         threshold: Any = "argmax",
         class_weight: Any = None,
+        rare: str = "keep",
         multi_class: str = "ovo",
         decision_function_shape: str = "ovr",
         probability: str = "sigmoid",
@@ -193,6 +198,7 @@ class AutoSVC(AutoMachine):
         self.scoring = scoring
         self.threshold = threshold
         self.class_weight = class_weight
+        self.rare = rare
         self.multi_class = multi_class
         self.decision_function_shape = decision_function_shape
         self.probability = probability
@@ -252,6 +258,10 @@ class AutoKLR(AutoMachine):
         true classes in rows and predictions in columns: the prediction of least expected cost.
     class_weight : dict, "balanced" or None, default None
         As in scikit-learn. ``sample_weight`` given to ``fit`` counts copies.
+    rare : {"keep", "drop", "merge"}, default "keep"
+        Classes of so few rows that folds cannot hold one out and train on another: "keep" chooses
+        without them and adds their machines afterwards; "drop" leaves out classes of one or two
+        rows; "merge" makes one class of these.
     multi_class : {"ovo", "ovo-separate"}, default "ovo"
         Whether all pairs of classes share the hyperparameters, or each pair has its own.
     decision_function_shape : {"ovr", "ovo"}, default "ovr"
@@ -336,6 +346,7 @@ class AutoKLR(AutoMachine):
         scoring: Any = None,
         threshold: Any = "argmax",
         class_weight: Any = None,
+        rare: str = "keep",
         multi_class: str = "ovo",
         decision_function_shape: str = "ovr",
         probability: str = "sigmoid",
@@ -358,6 +369,7 @@ class AutoKLR(AutoMachine):
         self.scoring = scoring
         self.threshold = threshold
         self.class_weight = class_weight
+        self.rare = rare
         self.multi_class = multi_class
         self.decision_function_shape = decision_function_shape
         self.probability = probability

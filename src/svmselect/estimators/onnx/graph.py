@@ -23,7 +23,8 @@ def package() -> ModuleType:
         raise ImportError(
             f"to_onnx needs the package onnx ({error}): pip install 'svmselect[onnx]'"
         ) from None
-    return onnx
+    found: ModuleType = onnx
+    return found
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""A fitted classifier as an ONNX model: inputs, scaling, machines, probabilities, labels."""
+"""A fitted classifier as an ONNX model: from inputs to probabilities and labels."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmselect.estimators.onnx.graph import Graph, package
+from svmselect.estimators.onnx.inputs import matrix
 from svmselect.estimators.onnx.judges import probabilities
 from svmselect.estimators.problem import LARGEST
 from svmselect.files.whole import write_whole
 
 
 def to_onnx(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write the model: input ``X``, outputs ``label`` and ``probabilities``."""
+    """Write the model: inputs ``X`` or one a column, outputs ``label`` and ``probabilities``."""
     write_whole(path, build(model).SerializeToString())
 
 
@@ -25,7 +26,8 @@ def build(model: Any) -> Any:
     helper, number = onnx.helper, onnx.TensorProto.DOUBLE
     graph = Graph()
     scaling, judge = model._scaling, model._judge
-    scaled = graph.add("Div", graph.add("Sub", "X", scaling.mean), scaling.scale)
+    inputs, X = matrix(graph, model)
+    scaled = graph.add("Div", graph.add("Sub", X, scaling.mean), scaling.scale)
     within = graph.add("Min", graph.add("Max", scaled, -LARGEST), LARGEST)
     p = probabilities(graph, judge, within)
     graph.extend("Identity", [p], ["probabilities"])
@@ -33,7 +35,6 @@ def build(model: Any) -> Any:
     best = graph.add("ArgMax", worth, axis=1, keepdims=0)
     labels, kind = _labels(model.classes_)
     graph.extend("Gather", [graph.constant(labels), best], ["label"], axis=0)
-    inputs = [helper.make_tensor_value_info("X", number, [None, model.n_features_in_])]
     outputs = [
         helper.make_tensor_value_info("label", kind, [None]),
         helper.make_tensor_value_info("probabilities", number, [None, len(labels)]),
