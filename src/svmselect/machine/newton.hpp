@@ -28,7 +28,7 @@ class Newton {
         }
     }
 
-    // Whether it converged, from these decision values (null: zero).
+    // Whether it converged, as far as this can tell, from these decision values (null: zero).
     bool solve(const double* start) {
         const double at_zero = objective();
         if (start != nullptr) {
@@ -42,7 +42,7 @@ class Newton {
             }
         }
         double value = objective();
-        for (int step = 0, stalled = 0; step < STEPS && stalled < 2; ++step) {
+        for (int step = 0, stalled = 0; step < STEPS; ++step) {
             if (!find_target()) return false;
             const double length = line_search();
             accept(length);
@@ -50,6 +50,10 @@ class Newton {
             const double before = value;
             value = objective();
             stalled = value >= before - 1e-14 * std::fabs(before) ? stalled + 1 : 0;
+            if (stalled == 2) {  // at the rounding of the objective
+                compute_decision();
+                return true;
+            }
         }
         return false;
     }
@@ -59,7 +63,7 @@ class Newton {
 
   private:
     static constexpr int STEPS = 100;
-    static constexpr double GAIN = 0.3, ROUNDING = 1e-15;
+    static constexpr double GAIN = 0.3, ROUNDING = 4e-15;
 
     double diagonal(Index i) const { return block_.K[i * block_.n() + i]; }
     double slope(Index i) const {
