@@ -100,32 +100,34 @@ class Resampled(Criterion):
         FoldDecisions
             The held-out rows and their decisions, all folds together.
         """
-        folds = self.folds(context.data)
-        solutions = context.refit_all(*self.machines(folds))
-        rows = np.concatenate([fold.test for fold in folds])
+        at = self.layout(context)
+        solutions = context.refit_all(at.weights, at.keys)
         decision = np.concatenate(
-            [s.decision[fold.test] for s, fold in zip(solutions, folds, strict=True)]
+            [s.decision[test] for s, test in zip(solutions, at.tests, strict=True)]
         )
-        member = np.repeat(np.arange(len(folds)), [len(fold.test) for fold in folds])
-        weights = np.concatenate([fold.count for fold in folds]) * self.once(folds, context.data)
-        return FoldDecisions(rows, member, decision, context.y[rows], weights, tuple(solutions))
+        return FoldDecisions(at.rows, at.fold, decision, at.y, at.count, tuple(solutions))
 
-    def machines(self, folds: Sequence[Fold]) -> tuple[Array, list[Hashable]]:
-        """Say what is to be trained: weights and names, one a fold.
+    def layout(self, context: Context) -> Layout:
+        """Say what is to be trained and what is held out, once for all the points of a search.
 
         Parameters
         ----------
-        folds : sequence of Fold
-            The folds.
+        context : Context
+            A point.
 
         Returns
         -------
-        weights : ndarray of shape (k, n)
-            The weights.
-        keys : list
-            The names.
+        Layout
+            The folds as arrays.
         """
-        return np.array([fold.weights for fold in folds]), [("fold", i) for i in range(len(folds))]
+        key = "layout", id(self)
+        judge, data, found = context.memo.get(key, (None, None, None))
+        if judge is not self or data is not context.data:
+            folds = self.folds(context.data)
+            found = Layout.of(folds, context.y, self.once(folds, context.data))
+            context.memo[key] = self, context.data, found
+        made: Layout = found
+        return made
 
     def once(self, folds: Sequence[Fold], data: Dataset) -> float:
         """Tell what a held-out row counts for, so that several rounds of folds count as one.
@@ -195,6 +197,38 @@ class Fold:
         check_trained(mass, data.classes, number)
         test = parts[1][data.weights[parts[1]] > 0]
         return cls(weights, test, data.weights[test])
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Folds as arrays: the weights and names of machines, a row each, and what each holds out.
+
+    ``rows`` are the rows of all ``tests`` together, ``fold`` who holds them out, ``y`` their labels
+    and ``count`` what they count for.
+    """
+
+    weights: Array
+    keys: tuple[Hashable, ...]
+    tests: tuple[IntArray, ...]
+    rows: IntArray
+    fold: IntArray
+    y: Array
+    count: Array
+
+    @classmethod
+    def of(cls, folds: Sequence[Fold], y: Array, once: float) -> Layout:
+        """Gather them; ``once`` is what a row held out counts for."""
+        tests = tuple(fold.test for fold in folds)
+        rows = np.concatenate(tests)
+        return cls(
+            np.array([fold.weights for fold in folds]),
+            tuple(("fold", i) for i in range(len(folds))),
+            tests,
+            rows,
+            np.repeat(np.arange(len(folds)), [len(test) for test in tests]),
+            y[rows],
+            np.concatenate([fold.count for fold in folds]) * once,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,10 +307,10 @@ def prepare(wanted: Sequence[tuple[Context, Resampled]], jacobian: bool) -> None
     jacobian : bool
         Whether the Jacobians of held-out decisions will be wanted.
     """
-    folded = [(context, judge, judge.folds(context.data)) for context, judge in wanted]
-    refit_together([(context, *judge.machines(folds)) for context, judge, folds in folded])
+    folded = [(context, judge.layout(context)) for context, judge in wanted]
+    refit_together([(context, at.weights, at.keys) for context, at in folded])
     if jacobian:
-        prepare_jacobians([(context, [f.test for f in folds]) for context, _, folds in folded])
+        prepare_jacobians([(context, at.tests) for context, at in folded])
 
 
 def prepare_jacobians(wanted: Sequence[tuple[Context, Sequence[IntArray]]]) -> None:

@@ -337,8 +337,9 @@ class Composite(Kernel):
         return tuple(names)
 
     def at(self, theta: ArrayLike) -> Kernel:
-        values = check_theta(theta, self)
-        ends = np.cumsum([len(part.theta) for part in self.parts])[:-1]
+        counts = [len(part.theta) for part in self.parts]
+        values = check_theta(theta, self, sum(counts))
+        ends = np.cumsum(counts)[:-1]
         pieces = np.split(values, ends)
         return type(self)(tuple(p.at(v) for p, v in zip(self.parts, pieces, strict=True)))
 
@@ -425,10 +426,9 @@ class _Whole:
         return self.matrix[rows, cols]
 
 
-def check_theta(theta: ArrayLike, kernel: Kernel) -> Array:
-    """Give ``theta`` as a vector if it fits the kernel."""
+def check_theta(theta: ArrayLike, kernel: Kernel, expected: int) -> Array:
+    """Give ``theta`` as a vector if it fits the kernel, which has so many parameters."""
     values = np.asarray(theta, dtype=np.float64)
-    expected = len(kernel.theta)
     if values.shape != (expected,):
         raise ValueError(
             f"theta has shape {values.shape}, but {kernel!r} has {expected} parameters; "

@@ -58,11 +58,12 @@ class Leaf(Kernel):
         return tuple(names)
 
     def at(self, theta: ArrayLike) -> Kernel:
-        values = check_theta(theta, self)
+        here = self._values()
+        values = check_theta(theta, self, len(here))
         with np.errstate(over="ignore", under="ignore"):
             natural = np.exp(values)
         # exp(log v) need not be v: an unchanged coordinate keeps its value to the last bit.
-        natural = np.where(values == self.theta, self._values(), natural)
+        natural = np.where(values == np.log(here), here, natural)
         changes: dict[str, Any] = {}
         start = 0
         for name in self.box:
@@ -89,6 +90,8 @@ class Leaf(Kernel):
 
 def positive(value: Any, label: str, vector: bool) -> float | tuple[float, ...]:
     """Give a positive finite number as float, a vector of them as tuple, or say what is wrong."""
+    if type(value) is float and 0.0 < value < np.inf:
+        return value  # as a rule, and cheaply seen
     try:
         numbers = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):

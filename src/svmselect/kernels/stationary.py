@@ -165,7 +165,7 @@ class Stationary(Leaf):
         if not isinstance(self.length_scale, float):
             return self(X)
         with np.errstate(over="ignore", under="ignore"):
-            s = known_squares(X, memo) / self.length_scale**2
+            s = known_squares(X, memo) * self.length_scale**-2
             self.profile(s)
         return s
 

@@ -16,6 +16,7 @@
 #include "newton.hpp"
 #include "pivoting.hpp"
 #include "settling.hpp"
+#include "sigmoid.hpp"
 #include "team.hpp"
 #include "watch.hpp"
 
@@ -352,6 +353,19 @@ NB_MODULE(_native, m) {
             return found;
         },
         "Fill in d decision/d(log C, parameters) at held-out rows; whether each could be found.");
+    m.def(
+        "sigmoid",
+        [](Vector f, Vector targets, Vector weights, double bound, bool one_sided,
+           Output gradient) -> nb::object {
+            const std::size_t n = f.shape(0);
+            if (targets.shape(0) != n || weights.shape(0) != n || gradient.shape(0) != n)
+                throw std::invalid_argument("arrays of different lengths");
+            SigmoidFit fit(f.data(), targets.data(), weights.data(), static_cast<Index>(n), bound);
+            const Sigmoid s = fit.fit(one_sided, gradient.data());
+            if (!s.done) return nb::none();
+            return nb::make_tuple(s.slope, s.offset, s.value, s.gap);
+        },
+        "The sigmoid of decisions; (slope, offset, value, gap), or None for what is left to Python.");
     m.def(
         "inspect",
         [](Matrix K, double tol) {
