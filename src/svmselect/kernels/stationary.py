@@ -9,7 +9,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from .leaf import Leaf
-from .tangents import Memo, PerInput, Shared, Tangent, known_squares
+from .tangents import Memo, PerInput, Shared, Tangent
 from .tiles import Array, Block, Distances, assemble
 
 LengthScale: TypeAlias = float | Sequence[float]
@@ -28,6 +28,9 @@ class Stationary(Leaf):
     ``s = sum_a (x_a - z_a)^2 / l_a^2``. A subclass writes ``profile``, which is f, and ``slope``,
     both in place on a tile of s. Since ``dk/dlog l_a = -2 f'(s) (x_a - z_a)^2 / l_a^2``, the
     derivatives with respect to all length scales together are two matrix products.
+
+    ``distances`` makes s, and ``parted`` is what moves with the length scales; those of another sum
+    over the inputs make kernels of that sum, where ``slope`` gives what multiplies each share.
     """
 
     stationary = True
@@ -35,6 +38,8 @@ class Stationary(Leaf):
     box: ClassVar[dict[str, tuple[float, float]]] = {"length_scale": (1e-3, 1e4)}
     per_input: ClassVar[frozenset[str]] = frozenset({"length_scale"})
 
+    distances: ClassVar[type[Distances]] = Distances
+    parted: ClassVar[type[PerInput]] = PerInput
     length_scale: LengthScale
 
     @abstractmethod
@@ -70,23 +75,23 @@ class Stationary(Leaf):
                 f"{self._label('length_scale')} has {len(length_scale)} entries but the data have "
                 f"{X.shape[1]} columns; give one for each column, or one number for all"
             )
-        return _StationaryBlock(self, Distances.of(X, Z, length_scale))
+        return _StationaryBlock(self, self.distances.of(X, Z, length_scale))
 
     def gram(self, X: Array, memo: Memo) -> Array:
         if not isinstance(self.length_scale, float):
             return self(X)
         with np.errstate(over="ignore", under="ignore"):
-            s = known_squares(X, memo) / self.length_scale**2
+            s = self.distances.known(X, memo, self.length_scale)
             self.profile(s)
         return s
 
     def tangents(self, X: Array, K: Array, memo: Memo) -> list[Tangent]:
         if isinstance(self.length_scale, float):
             with np.errstate(over="ignore", under="ignore"):
-                s = known_squares(X, memo) / self.length_scale**2
+                s = self.distances.known(X, memo, self.length_scale)
                 return [Shared(self.slopes(s, K) * s)]
-        distances = Distances.of(X, None, np.asarray(self.length_scale))
-        return [PerInput(self.slopes(None, K, distances), distances.A)]
+        distances = self.distances.of(X, None, np.asarray(self.length_scale))
+        return [self.parted(self.slopes(None, K, distances), distances.A)]
 
     def slopes(self, s: Array | None, K: Array, distances: Distances | None = None) -> Array:
         """Compute -2 f'(s) of all pairs of rows.

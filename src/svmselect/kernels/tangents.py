@@ -8,13 +8,13 @@ more than one matrix for a parameter that all inputs share, or one for all lengt
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .tiles import Array, Block, squared_distances
+from .tiles import Array, Block
 
 Memo = dict[Any, Any]
 """What a set of rows keeps from one kernel to the next: squared distances."""
@@ -89,12 +89,3 @@ class RowByRow(Tangent):
 def directional(tangents: Sequence[Tangent], rows: Any, used: Any, v: Array) -> Array:
     """(dK/dtheta) v at ``rows``, all entries of theta side by side; v is zero beyond ``used``."""
     return np.hstack([tangent.along(rows, used, v) for tangent in tangents])
-
-
-def known_squares(X: Array, memo: Memo) -> Array:
-    """|x_i - x_j|^2 of all rows, made once and kept in ``memo``."""
-    if "squares" not in memo:
-        part: Callable[[], Array] | None = memo.get("part of squares")
-        memo["squares"] = squared_distances(X) if part is None else part()
-    found: Array = memo["squares"]
-    return found

@@ -92,12 +92,13 @@ def _edges(steps: Steps, point: Array) -> list[Note]:
     """Say what ended on the edge of the range that was searched."""
     c = steps.constants
     told: list[Note] = []
-    scaled = np.array(["length_scale" in name for name in _names_at(steps, point)])
+    kernel = _kernel_at(steps, point)
+    scaled = steps.lengths(kernel)
     C_low, C_high = np.log(c.C_range)
     ranges = [("C", float(point[0]), (float(C_low), float(C_high)))]
     if scaled.any():
-        middle, reach = float(np.log(steps.unit)), float(np.log(c.width_range))
-        mean = float(point[1:][scaled].mean())
+        middle = float(steps.typical(kernel)[scaled].mean())
+        reach, mean = float(np.log(c.width_range)), float(point[scaled].mean())
         ranges.append(("the length scale", mean, (middle - reach, middle + reach)))
     for name, value, (low, high) in ranges:
         if value <= low + 1e-9 or value >= high - 1e-9:
@@ -106,12 +107,12 @@ def _edges(steps: Steps, point: Array) -> list[Note]:
     return told
 
 
-def _names_at(steps: Steps, point: Array) -> tuple[str, ...]:
-    """Names of the parameters of a point: of the isotropic kernel, or of that with vectors."""
+def _kernel_at(steps: Steps, point: Array) -> Kernel:
+    """The isotropic kernel, or that with vectors, whichever has as many parameters."""
     kernel = steps.task.kernel
     if len(point) - 1 == len(kernel.names):
-        return kernel.names
-    return per_input(kernel, steps.task.data.X.shape[1]).names
+        return kernel
+    return per_input(kernel, steps.task.data.X.shape[1])
 
 
 def _choice(
