@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 
 from cli.running import ENVIRONMENT, Here, clients, refused
 from svmselect import AutoSVC, load
+from svmselect.cli.model import SMALL, plan
 from svmselect.cli.prepare import TableOptions, prepare, split, subset
 from svmselect.cli.progress import Bar
 from svmselect.search.trace import Trace
@@ -97,6 +99,9 @@ def test_split_and_subset_keep_the_shares_of_classes() -> None:
     rest, apart = split(y, 0.5, 0)
     assert sorted([*rest, *apart]) == list(range(101))
     assert [(y[apart] == c).sum() for c in "abcd"] == [30, 15, 5, 0]
+    assert [(y[split(y, part, 0)[0]] == "d").sum() for part in (0.1, 0.9)] == [1, 1]
+    two = np.array(["a"] * 20 + ["b"] * 20 + ["c"] * 2)
+    assert (two[split(two, 0.5, 0)[0]] == "c").sum() == 2  # folds need two
     kept = subset(101, y, 20, 0)
     assert [(y[kept] == c).sum() for c in "abcd"] == [12, 6, 2, 1]
 
@@ -218,6 +223,23 @@ def test_many_rows_are_announced(here: Here, table: Path, monkeypatch: pytest.Mo
     )
     assert found["rows"] == 100
     assert any("100 of 3,300 rows are used" in note for note in found["notes"])
+
+
+@pytest.mark.parametrize("rows", [3_001, 6_000, 25_000, 100_000, 10**6])
+def test_fewer_rows_are_advised_than_there_are(rows: int) -> None:
+    advised = re.search(r"--rows (\d+)", plan(rows, 10, 2, None))
+    assert advised is not None
+    assert SMALL <= int(advised.group(1)) < rows
+
+
+def test_columns_of_one_name_are_told(here: Here, table: Path) -> None:
+    Path("twice.csv").write_text(
+        Path("clients.csv").read_text().replace("age", "member", 1).replace("town", "member", 1)
+    )
+    found = fit(here, "twice.csv", "-t", "churn")
+    said = "'member' is the name of more than one column: the others are called 'member (2)', "
+    assert said + "'member (3)'" in found["notes"]
+    assert fit(here, "clients.csv", "-t", "churn")["notes"][0].startswith("column 'client_id'")
 
 
 def test_a_named_criterion_sees_a_sample_of_many_rows(

@@ -181,6 +181,20 @@ def test_reproduce_hands_its_options_on(
     refused(here("reproduce", "toy-paper", "--table", "9"), "9")
 
 
+def test_why_a_row_was_not_run_is_told_once_and_at_full_width(
+    here: Here, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from experiments.toy_paper import PAPER
+    from svmselect import experiments
+
+    monkeypatch.setattr(experiments, "available", lambda: {"toy": PAPER})
+    ended = here("reproduce", "toy", "--table", "1", "-o", "r")
+    remedy = "put absent.npz into the folder data_dir"
+    assert remedy not in ended.out
+    assert "not run" in ended.out
+    assert [line for line in ended.err.splitlines() if remedy in line] == [f"note: {remedy}"]
+
+
 @pytest.mark.parametrize(
     ("text", "value"), [("60", 60.0), ("60s", 60.0), ("1.5m", 90.0), ("2 h", 7200.0), (".5s", 0.5)]
 )

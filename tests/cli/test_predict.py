@@ -56,6 +56,17 @@ def test_pieces_make_no_difference(
     assert f"error {100 * wrong:.1f} %" in whole.err
 
 
+def test_the_file_of_the_fit_is_known_again(here: Here, table: Path, model: Path) -> None:
+    own = here("predict", model, "clients.csv")
+    assert "clients.csv is the file that the model was fitted to" in " ".join(own.err.split())
+    told = json.loads(here("predict", model, "clients.csv", "-o", "p.csv", "--json").out)
+    assert told["fitted_to"] is True
+    clients(80, seed=5).to_csv("clients.csv", index=False)
+    other = here("predict", model, "clients.csv")
+    assert other.code == 0
+    assert "was fitted to" not in other.err
+
+
 def test_data_frames_are_predicted_like_files(
     here: Here, table: Path, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

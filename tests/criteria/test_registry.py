@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import pytest
@@ -38,6 +38,16 @@ GREATER = {
     "laplace", "evidence-ep", "evidence-hmc", "likelihood", "kwok", "logistic-laplace",
     "alignment", "dbtc",
 }  # fmt: skip
+
+
+def test_every_criterion_takes_random_state() -> None:
+    for name in available():
+        twice = [get_criterion(name, random_state=seed) for seed in (1, 2)]
+        random = any(field.name == "random_state" for field in fields(twice[0]))
+        assert (twice[0] == twice[1]) is not random, name
+    with pytest.raises(ValueError, match="no option 'seed'"):
+        get_criterion("gacv", seed=1)
+
 
 UNITS = {
     "laplace": "mean",

@@ -78,6 +78,13 @@ def test_a_class_with_one_member():
     fitted(X, labels)
 
 
+def test_a_class_with_one_member_that_has_weight():
+    labels, weights = np.array(["a", "b"])[y].astype(object), np.ones(len(y))
+    labels[:2], weights[0] = "rare", 0.0
+    with pytest.raises(ValueError, match="class 'rare' has 2 rows, but one only that has weight"):
+        AutoSVC().fit(X, labels, sample_weight=weights)
+
+
 def test_few_members_beside_many():
     labels = y.copy()
     labels[:3] = 2

@@ -314,3 +314,12 @@ def test_options_that_mean_nothing(options, message):
 def test_the_logistic_machine_has_no_loss_to_choose():
     assert "loss" not in AutoKLR().get_params()
     assert set(AutoSVC().get_params()) - set(AutoKLR().get_params()) == {"loss"}
+
+
+def test_an_edge_of_the_box_has_a_remedy_that_is_there():
+    rng = np.random.default_rng(0)
+    noise, coin = rng.normal(size=(30, 2)), rng.integers(2, size=30)
+    model = AutoSVC(criterion="radius-margin", search="grid", loss="squared_hinge")
+    with pytest.warns(UserWarning, match=r"edge of the search box: C = .* by another criterion"):
+        model.fit(noise, coin)
+    assert "`svmselect.select`, which takes `bounds`" in model.explain()

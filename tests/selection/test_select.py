@@ -118,7 +118,17 @@ def test_an_edge_is_named() -> None:
     bounds = {"rbf.length_scale": (0.5, 0.8), "C": (1e-3, 1e3)}
     with pytest.warns(UserWarning, match=r"upper edge of the search box: rbf.length_scale = 0.8"):
         found = select(X, Y, "likelihood", "irprop", "rbf", bounds=bounds, random_state=0)
-    assert any("rbf.length_scale = 0.8" in message for message in found.notes)
+    edges = [str(note) for note in found.notes if note.kind == "edge"]
+    assert len(edges) == 1
+    assert "rbf.length_scale = 0.8" in edges[0]
+    assert "widen `bounds`" in edges[0]
+
+
+def test_bounds_that_were_not_given_cannot_be_widened() -> None:
+    rng = np.random.default_rng(0)
+    noise, coin = rng.normal(size=(30, 2)), rng.integers(2, size=30)
+    with pytest.warns(UserWarning, match="give `bounds` that reach further"):
+        select(noise, coin, "radius-margin", "grid", loss="squared_hinge")
 
 
 def test_an_input_without_influence_is_no_edge() -> None:

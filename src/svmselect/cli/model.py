@@ -75,7 +75,8 @@ def plan(rows: int, inputs: int, classes: int, max_time: float | None) -> str:
     else:
         through = "trained on all rows exactly"
     low, high = estimate(rows, inputs, classes)
-    takes = f"this takes about {_range(low, high)} (--rows 20000 or --max-time 30s for less)"
+    fewer = 20_000 if rows > 30_000 else SMALL
+    takes = f"this takes about {_range(low, high)} (--rows {fewer} or --max-time 30s for less)"
     if max_time is not None and max_time < high:
         takes = f"the choice ends after {duration(max_time)} at the latest"
     return (

@@ -171,13 +171,13 @@ def subset(n: int, y: NDArray[Any], size: int, seed: int) -> NDArray[np.intp]:
 def split(y: NDArray[Any], part: float, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Rows to train on and rows held apart, in proportion from every class.
 
-    A class of one row stays in the first.
+    Two rows of a class stay in the first: one to train on where the other is held out by a fold.
     """
     rng = np.random.default_rng(seed)
     held = []
     for label in np.unique(y):
         members = rng.permutation(np.flatnonzero(y == label))
-        held.append(members[: min(round(part * len(members)), len(members) - 1)])
+        held.append(members[: min(round(part * len(members)), max(len(members) - 2, 0))])
     apart = np.sort(np.concatenate(held))
     rest = np.setdiff1d(np.arange(len(y)), apart)
     if not len(apart) or len(np.unique(y[rest])) < 2:

@@ -45,7 +45,7 @@ def run(paper: str, options: dict[str, Any], output: Output) -> int:
         output.tell(f"{name}: {titles[name]}{alike}")
         output.table(*_table(rows, len(quantities) > 1), left=2)
         output.say("")
-    for message in result.missing:
+    for message in _reasons(result):
         output.note(message)
     for key, message in list(result.failures.items())[:5]:
         output.note(f"{key} failed: {message}")
@@ -60,6 +60,18 @@ def run(paper: str, options: dict[str, Any], output: Output) -> int:
     return 0
 
 
+def _reasons(result: Any) -> list[str]:
+    """Why rows were not run and what to do about it, each reason once."""
+    known = [*result.missing, *result.failures.values()]
+    rest = [
+        f"not run: {row.missing}"
+        for rows in result.rows.values()
+        for row in rows
+        if row.value is None and row.missing and not any(one in row.missing for one in known)
+    ]
+    return list(dict.fromkeys([*result.missing, *rest]))
+
+
 def _table(rows: Sequence[Any], quantities: bool) -> tuple[list[str], list[list[str]]]:
     """Published beside ours, and what each number is if they are of several kinds."""
     made = []
@@ -70,5 +82,7 @@ def _table(rows: Sequence[Any], quantities: bool) -> tuple[list[str], list[list[
         printed = "" if row.published is None else f"{row.published.value:g}"
         if row.published is not None and row.published.spread:
             printed += f" ({row.published.spread})"
-        made.append([row.row, what, printed, ours + spread, row.verdict])
+        # why a row was not run, and the remedy, is told below the tables at full width
+        verdict = "not run" if row.value is None else row.verdict
+        made.append([row.row, what, printed, ours + spread, verdict])
     return ["row", "column", "published", "ours", "verdict"], made

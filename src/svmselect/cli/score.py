@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import time
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,16 +31,14 @@ class ScoreOptions:
 
 def run(data: str, table: TableOptions, options: ScoreOptions, output: Output) -> None:
     """Read, evaluate and tell."""
-    from svmselect.criteria import available, get_criterion
+    from svmselect.criteria import get_criterion
     from svmselect.data import standardise
     from svmselect.selection import score
 
     get_criterion(options.criterion)
     kernel = parametrised(options.kernel, options.parameters)
     chosen = dict(_setting(text, "--option") for text in options.options)
-    taken = [f.name for f in fields(available()[options.criterion])]
-    if "random_state" in taken:
-        chosen.setdefault("random_state", table.seed)
+    chosen.setdefault("random_state", table.seed)
     prepared = prepare(data, table)
     output.tell(prepared.words)
     for note in prepared.notes:

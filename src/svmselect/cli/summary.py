@@ -36,6 +36,7 @@ class FitSummary:
         origin = {
             "data": self.prepared.source.title,
             "rows": len(self.prepared.y),
+            "digest": self.prepared.source.digest,
             "svmselect": __version__,
         }
         return TableModel(self.prepared.encoder, self.model, self.prepared.target, origin)

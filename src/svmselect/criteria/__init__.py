@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from functools import cache
 from typing import Any
 
@@ -41,7 +42,8 @@ def get_criterion(criterion: str | Criterion, **options: Any) -> Criterion:
     criterion : str or Criterion
         A name from ``available()``; or a criterion, which is returned as it is.
     **options : Any
-        The criterion's options.
+        The criterion's options. ``random_state`` is taken by every criterion, and ignored where
+        nothing is random, so that one loop serves all.
 
     Returns
     -------
@@ -54,5 +56,8 @@ def get_criterion(criterion: str | Criterion, **options: Any) -> Criterion:
     >>> get_criterion("alignment", centred=False)
     Alignment(centred=False)
     """
+    cls = available().get(criterion) if isinstance(criterion, str) else None
+    if cls is not None and all(field.name != "random_state" for field in fields(cls)):
+        options.pop("random_state", None)
     made: Criterion = make("criterion", criterion, Criterion, available(), options)
     return made

@@ -28,6 +28,7 @@ from svmselect.estimators.by_default import MANY, Limits, by_default
 from svmselect.estimators.by_scoring import as_scorer, by_scoring
 from svmselect.estimators.callbacks import CallbackSupportMixin, Reporter, Watch, with_callbacks
 from svmselect.estimators.chosen import Chosen, fitted_machines
+from svmselect.estimators.decisions import Judged, check_threshold, rule, threshold_of
 from svmselect.estimators.keeping import as_plain, from_plain
 from svmselect.estimators.machines import Machines, from_dual_coef, to_dual_coef
 from svmselect.estimators.options import check_options, forms, is_default, standardises
@@ -36,9 +37,11 @@ from svmselect.estimators.problem import Problem, Scaling
 from svmselect.estimators.relevance import relevance, scales, spread_of
 from svmselect.kernels import Kernel
 from svmselect.probability import sigmoid_log_probability
+from svmselect.probability.prediction_sets import check_alpha, least_probability, prediction_sets
+from svmselect.probability.thresholds import decide
 from svmselect.search.trace import Trace, without_hessian
 from svmselect.selection.result import Selection
-from svmselect.types import Array, Note, Status
+from svmselect.types import Array, BoolArray, Note, Status
 
 DENSE_LIMIT = 2**31
 """Sparse input is made dense up to this many bytes."""
@@ -103,6 +106,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         problem = Problem.of(
             rows, y, weights, members, self.cv, self.class_weight, standardises(self), seed
         )
+        check_threshold(self.threshold, problem.classes)
         limits = Limits(self.max_time, self.n_jobs, seed, report, watch.checkpoint)
         chosen = self._choose(problem, loss, limits)
         self._keep(rows, problem, chosen, loss)
@@ -156,6 +160,10 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
 
     def _keep(self, X: Array, problem: Problem, chosen: Chosen, loss: str) -> None:
         """Store what was learned: arrays, numbers, kernels and words."""
+        judged = Judged.of(problem, chosen.held_out)
+        decided = rule(self.threshold, problem, judged)
+        if decided is not None:
+            chosen = replace(chosen, notes=(*chosen.notes, decided.note))
         machines, used = fitted_machines(problem, problem.pairs(), chosen, loss)
         k, member = len(problem.classes), problem.codes[used]
         setting = chosen.setting
@@ -200,6 +208,9 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             standardised=standardises(self),
             strategy="auto" if is_default(self) else "search",
         )
+        self.held_out_proba_ = judged.by_row(problem)
+        self._given = judged.given(problem)
+        self._utilities = None if decided is None else decided.utilities
         self._judge = self._unpacked()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -311,7 +322,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         )
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the most probable class of each row.
+        """Predict the most probable class of each row, or the one that ``threshold`` asks for.
 
         Parameters
         ----------
@@ -324,9 +335,56 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             The labels.
         """
         machines, f = self._decisions(X)
+        if self._utilities is not None:
+            return np.asarray(self.classes_[decide(machines.probabilities(f), self._utilities)])
         if machines.n_classes == 2:
             return np.asarray(self.classes_[(f[:, 0] > 0).astype(np.intp)])
         return np.asarray(self.classes_[machines.probabilities(f).argmax(axis=1)])
+
+    def predict_set(self, X: Any, alpha: float = 0.1) -> BoolArray:
+        """Predict a set of classes for each row, which holds the true one as often as it says.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (m, d)
+            The rows.
+        alpha : float, default 0.1
+            How often the true class may be missed, on average over new rows.
+
+        Returns
+        -------
+        ndarray of bool of shape (m, k)
+            Whether each of ``classes_`` is in the row's set: those whose probability is not below
+            what all but a share ``alpha`` of the held-out rows had for their own class, and the
+            most probable one. A row that could be anything has them all.
+
+        Notes
+        -----
+        Conformal prediction with held-out probabilities of all training rows (``held_out_proba_``).
+        It asks that new rows come like the training rows did, groups included, and takes the final
+        machine to be as good as those of the folds, which have seen fewer rows.
+
+        References
+        ----------
+        Vovk, Gammerman & Shafer 2005; Sadinle, Lei & Wasserman 2019.
+        """
+        level = check_alpha(alpha)
+        p = self.predict_proba(X)
+        if not self._given.shape[1]:
+            raise ValueError(
+                "the fit held out no rows in all classes at once, so there is nothing to base "
+                "prediction sets on; fit with more max_time"
+            )
+        return prediction_sets(p, least_probability(self._given[0], self._given[1], level))
+
+    @property
+    def threshold_(self) -> float | Array:
+        """What ``threshold`` has come to."""
+        check_is_fitted(self)
+        if self._utilities is None:
+            k = len(self.classes_)
+            return 0.5 if k == 2 else np.eye(k)
+        return threshold_of(self._utilities)
 
     @property
     def trace_(self) -> Trace:

@@ -17,12 +17,14 @@ from svmselect.estimators.problem import Problem
 from svmselect.kernels import Constant, Kernel, as_kernel
 from svmselect.kernels.stationary import Stationary
 from svmselect.search import get_search
-from svmselect.selection import select
 from svmselect.selection.pairwise import Pairwise, Part
+from svmselect.selection.plan import Plan
 from svmselect.selection.result import Selection
 from svmselect.types import Note
 
 _STARTS = 4  # of a search that follows gradients and so may end in a poor optimum
+_PATIENCE = 10  # of a validation set, which there is none of here
+_REMEDY = "choose by another criterion, or by `svmselect.select`, which takes `bounds`,"
 
 
 @dataclass(frozen=True)
@@ -98,24 +100,14 @@ def _selected(
         ]
     named = all(isinstance(kernel, str) for kernel in kernels)
     search = _search(wish.search, judge)
-    selection = select(
-        data.X,
-        data.y,
-        criterion=judge,
-        search=search,
-        kernel=forms if len(forms) > 1 else forms[0],
-        loss=loss,
-        fit_intercept=intercept,
-        prior=_prior(wish.prior, judge, separate_scales and d > 1),
-        start="data" if named else None,
-        n_starts=_STARTS if get_search(search).gradients else 1,
-        max_time=limits.max_time,
-        random_state=limits.seed,
-        n_jobs=limits.n_jobs,
-        checkpoint=limits.checkpoint,
-        callback=limits.tell,
-        weights=data.weights,
-    )
+    plan = Plan.of(
+        data, judge, None, search, forms if len(forms) > 1 else forms[0], loss, intercept,
+        _prior(wish.prior, judge, separate_scales and d > 1), "data" if named else None, None,
+        _STARTS if get_search(search).gradients else 1, limits.seed, limits.checkpoint, None,
+        _PATIENCE,
+    )  # fmt: skip
+    plan = replace(plan, remedy=_REMEDY)
+    selection = plan.run(None, limits.max_time, limits.n_jobs, limits.checkpoint, limits.tell)
     return selection, intercept
 
 

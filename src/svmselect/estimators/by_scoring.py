@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from inspect import signature
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import get_scorer
+from sklearn.metrics import get_scorer, get_scorer_names
 
 from svmselect.data import Pair
 from svmselect.estimators.chosen import Chosen, OutOfFold, Setting, hold_out
@@ -69,11 +70,15 @@ class Judged:
     score: float
 
 
-def as_scorer(scoring: Any) -> Any:
-    """A scorer for its name or itself; None for None."""
+def as_scorer(scoring: Any, option: str = "scoring") -> Any:
+    """A scorer for its name or itself, as the option gives it; None for None."""
+    if isinstance(scoring, str) and scoring not in get_scorer_names():
+        near = get_close_matches(scoring, get_scorer_names(), 3)
+        hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+        raise ValueError(f"{option}={scoring!r} is not the name of a scorer{hint}")
     scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
     if scorer is not None and not callable(scorer):
-        raise ValueError(f"scoring={scoring!r} is not the name of a scorer or a function")
+        raise ValueError(f"{option}={scoring!r} is not the name of a scorer or a function")
     return scorer
 
 

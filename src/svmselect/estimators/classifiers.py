@@ -41,6 +41,11 @@ class AutoSVC(AutoMachine):
         kept together.
     scoring : str, callable or None, default None
         None: the criterion decides. Otherwise a scorer that decides among the finalists.
+    threshold : str, callable or array-like of shape (k, k), default "argmax"
+        What ``predict`` makes of the probabilities. "argmax": the most probable class. The name of
+        a metric of predictions, such as "balanced_accuracy" or "f1", or a scorer: the threshold, of
+        more than two classes a factor for each, that is best on held-out rows. A matrix of costs,
+        true classes in rows and predictions in columns: the prediction of least expected cost.
     class_weight : dict, "balanced" or None, default None
         As in scikit-learn. ``sample_weight`` given to ``fit`` counts copies.
     multi_class : {"ovo", "ovo-separate"}, default "ovo"
@@ -84,6 +89,14 @@ class AutoSVC(AutoMachine):
         Every evaluation of the search.
     classes_ : ndarray
         The labels.
+    held_out_proba_ : ndarray of shape (n, k)
+        Probabilities of ``classes_`` for the rows of the fit, in their order, by machines that did
+        not see them; their mean for a row that was held out several times, NaN for one that never
+        was: of weight 0, left out by ``cv``, or not among those kept apart from many rows.
+    threshold_ : float or ndarray of shape (k, k)
+        What ``threshold`` has come to: the probability above which ``classes_[1]`` is predicted; of
+        more than two classes a matrix by which ``predict_proba`` is multiplied, the largest column
+        being the prediction.
     support_ : ndarray of int
         The support vectors' rows.
     support_vectors_ : ndarray
@@ -141,6 +154,7 @@ class AutoSVC(AutoMachine):
         standardize: bool = True,
         cv: Any = 5,
         scoring: Any = None,
+        threshold: Any = "argmax",
         class_weight: Any = None,
         multi_class: str = "ovo",
         decision_function_shape: str = "ovr",
@@ -160,6 +174,7 @@ class AutoSVC(AutoMachine):
         self.standardize = standardize
         self.cv = cv
         self.scoring = scoring
+        self.threshold = threshold
         self.class_weight = class_weight
         self.multi_class = multi_class
         self.decision_function_shape = decision_function_shape
@@ -207,6 +222,11 @@ class AutoKLR(AutoMachine):
         kept together.
     scoring : str, callable or None, default None
         None: the criterion decides. Otherwise a scorer that decides among the finalists.
+    threshold : str, callable or array-like of shape (k, k), default "argmax"
+        What ``predict`` makes of the probabilities. "argmax": the most probable class. The name of
+        a metric of predictions, such as "balanced_accuracy" or "f1", or a scorer: the threshold, of
+        more than two classes a factor for each, that is best on held-out rows. A matrix of costs,
+        true classes in rows and predictions in columns: the prediction of least expected cost.
     class_weight : dict, "balanced" or None, default None
         As in scikit-learn. ``sample_weight`` given to ``fit`` counts copies.
     multi_class : {"ovo", "ovo-separate"}, default "ovo"
@@ -250,6 +270,14 @@ class AutoKLR(AutoMachine):
         Every evaluation of the search.
     classes_ : ndarray
         The labels.
+    held_out_proba_ : ndarray of shape (n, k)
+        Probabilities of ``classes_`` for the rows of the fit, in their order, by machines that did
+        not see them; their mean for a row that was held out several times, NaN for one that never
+        was: of weight 0, left out by ``cv``, or not among those kept apart from many rows.
+    threshold_ : float or ndarray of shape (k, k)
+        What ``threshold`` has come to: the probability above which ``classes_[1]`` is predicted; of
+        more than two classes a matrix by which ``predict_proba`` is multiplied, the largest column
+        being the prediction.
     support_ : ndarray of int
         The support vectors' rows.
     support_vectors_ : ndarray
@@ -273,6 +301,7 @@ class AutoKLR(AutoMachine):
         standardize: bool = True,
         cv: Any = 5,
         scoring: Any = None,
+        threshold: Any = "argmax",
         class_weight: Any = None,
         multi_class: str = "ovo",
         decision_function_shape: str = "ovr",
@@ -291,6 +320,7 @@ class AutoKLR(AutoMachine):
         self.standardize = standardize
         self.cv = cv
         self.scoring = scoring
+        self.threshold = threshold
         self.class_weight = class_weight
         self.multi_class = multi_class
         self.decision_function_shape = decision_function_shape

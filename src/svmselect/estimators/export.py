@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.special import logit
 
 from svmselect.estimators.machines import from_dual_coef
 from svmselect.selection.export import SupportMachine, pipeline
@@ -15,8 +16,26 @@ def to_pipeline(model: Any) -> Any:
 
     Its decision values are the model's (of the pairs, "ovo", for three classes or more). There it
     predicts by the pairs' votes, where the model takes the largest coupled probability: they differ
-    where a vote is tied.
+    where a vote is tied. Where the model has a threshold of its own, the pipeline comes inside
+    scikit-learn's FixedThresholdClassifier, with the same threshold on decision values.
     """
+    if model._utilities is None:
+        return _pipeline(model)
+    if len(model.classes_) > 2:
+        raise ValueError(
+            "an SVC predicts three classes or more by votes, which know no threshold; fit with "
+            "threshold='argmax' to export"
+        )
+    from sklearn.model_selection import FixedThresholdClassifier
+
+    cut = float(logit(model.threshold_) / -model.sigmoid_slope_[0])
+    return FixedThresholdClassifier(
+        _pipeline(model), threshold=cut, response_method="decision_function"
+    )
+
+
+def _pipeline(model: Any) -> Any:
+    """The pipeline, whatever the threshold."""
     if model.selection_.normalised is not None:
         raise ValueError(
             "an SVC has one decision function and this model averages over a posterior; fit with "

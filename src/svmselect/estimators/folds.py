@@ -73,7 +73,8 @@ def make_splits(
         raise ValueError(f"cv={cv!r} makes no folds; give a number from 2 on, a splitter or splits")
     if cv is None or isinstance(cv, Integral):
         wanted = 5 if cv is None else int(cv)
-        return _stratified(wanted, codes, None if groups is None else groups[kept], seed, classes)
+        members = None if groups is None else groups[kept]
+        return _stratified(wanted, codes, members, seed, classes, y)
     pairs = _pairs(cv, X, y, groups)
     position = np.full(len(y), -1)
     position[kept] = np.arange(len(kept))
@@ -95,14 +96,17 @@ def _stratified(
     groups: NDArray[Any] | None,
     seed: int,
     classes: NDArray[Any],
+    y: NDArray[Any],
 ) -> Splits:
     counts = np.bincount(codes)
     rarest = int(counts.argmin())
     label = classes.tolist()[rarest]
     if counts[rarest] < 2:
+        rows = int(np.count_nonzero(y == classes[rarest]))
+        has = "one member only" if rows < 2 else f"{rows} rows, but one only that has weight"
         raise ValueError(
-            f"class {label!r} has one member only, so no fold can hold it out and train on it: "
-            "add rows of this class, merge it with another class, or leave it out"
+            f"class {label!r} has {has}, so no fold can hold it out and train on it: add rows of "
+            "this class, merge it with another class, or leave it out"
         )
     notes = []
     most = len(codes) if groups is None else len(np.unique(groups))

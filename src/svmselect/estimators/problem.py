@@ -47,9 +47,10 @@ class Scaling:
 class Problem:
     """Rows to be classified, each with the first row of the caller's that it stands for.
 
-    ``counts`` are the sample weights, ``weights`` the same times the class weights, rescaled to
-    leave the sum unchanged: those are costs, not counts. ``penalty`` undoes that: a row's bound is
-    penalty * C * sample weight * class weight.
+    ``where`` is the row here of each of the caller's, -1 of those without weight. ``counts`` are
+    the sample weights, ``weights`` the same times the class weights, rescaled to leave the sum
+    unchanged: those are costs, not counts. ``penalty`` undoes that: a row's bound is penalty * C *
+    sample weight * class weight.
     """
 
     X: Array
@@ -58,6 +59,7 @@ class Problem:
     weights: Array
     counts: Array
     first: IntArray
+    where: IntArray
     splits: Splits
     scaling: Scaling
     penalty: float
@@ -91,6 +93,8 @@ class Problem:
         sums = np.add.reduceat(w[kept][order], begins)
         rows = order[begins]
         first = np.minimum.reduceat(kept[order], begins)
+        where = np.full(len(y), -1)
+        where[kept[order]] = np.cumsum(new) - 1
         scaling = Scaling.of(X[first], sums, standardize)
         factors = class_factors(class_weight, classes, codes[rows], sums)
         total = float(sums.sum())
@@ -110,6 +114,7 @@ class Problem:
             weights=folded * penalty,
             counts=sums,
             first=first,
+            where=where,
             splits=splits.at(rows),
             scaling=scaling,
             penalty=penalty,

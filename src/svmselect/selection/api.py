@@ -56,7 +56,7 @@ def score(
         How many copies each row counts for.
     **options : object
         The criterion's own, where it is given by name; ``svmselect.criteria.available()`` lists the
-        criteria.
+        criteria. Each takes ``random_state``, and ignores it where nothing is random.
 
     Returns
     -------

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from svmselect.criteria import Criterion, get_criterion
-from svmselect.criteria import available as all_criteria
 from svmselect.data import Dataset, data_hash
 from svmselect.kernels import Kernel, as_kernel
 from svmselect.kernels.names import vectors
@@ -41,7 +40,10 @@ class Form:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A selection that has been checked: everything but limits, workers and files."""
+    """A selection that has been checked: everything but limits, workers and files.
+
+    ``remedy`` is what to do about a result on the edge of the search box.
+    """
 
     data: Dataset
     criterion: Criterion
@@ -54,6 +56,7 @@ class Plan:
     validation: Dataset | None
     patience: int
     settings: Mapping[str, str]
+    remedy: str = ""
 
     @classmethod
     def of(
@@ -106,7 +109,7 @@ class Plan:
             settings["validation"] = f"{data_hash(held.X, held.y, held.weights)}, {patience}"
         return cls(
             data, judge, seeker, tuple(forms), loss, fit_intercept, belief, seed, held, patience,
-            settings,
+            settings, "give `bounds` that reach further" if bounds is None else "widen `bounds`",
         )  # fmt: skip
 
     def posterior(self, kernel: Kernel, prior: Prior) -> Posterior:
@@ -218,7 +221,7 @@ def conclude(plan: Plan, form: Form, end: _End, trace: Trace, session: Session) 
     if not solution.status.ok:
         notes.append(Note("status", f"the final machine is {solution.status}"))
     if session.halted is None:
-        notes += _on_edge(winner, form.space.names)
+        notes += _on_edge(winner, form.space.names, plan.remedy)
     data, error = plan.data, None
     seen = record.evaluation.details
     if "error" in seen:
@@ -281,7 +284,7 @@ def _ended(status: Status) -> Note:
     return Note("course" if status.name == "converged" else status.name, str(status))
 
 
-def _on_edge(outcome: Outcome, names: tuple[str, ...]) -> list[Note]:
+def _on_edge(outcome: Outcome, names: tuple[str, ...], remedy: str) -> list[Note]:
     """Sentences about parameters that ended on the edge of the search box.
 
     One of several length scales at its upper edge is no accident: that input does not matter.
@@ -309,9 +312,7 @@ def _on_edge(outcome: Outcome, names: tuple[str, ...]) -> list[Note]:
     ]
     said: list[Note] = []
     if parts:
-        said.append(
-            Note("edge", f"the result lies {'; '.join(parts)}; widen `bounds` or look again")
-        )
+        said.append(Note("edge", f"the result lies {'; '.join(parts)}; {remedy} or look again"))
     if idle:
         text = f"without influence, at the upper edge of the search box: {listed(idle)}"
         said.append(Note("course", text))
@@ -331,10 +332,8 @@ def _criterion(
     criterion: str | Criterion, options: Mapping[str, Any] | None, seed: int | None
 ) -> Criterion:
     chosen = dict(options or {})
-    if isinstance(criterion, str) and seed is not None and "random_state" not in chosen:
-        cls = all_criteria().get(criterion)
-        if cls is not None and any(f.name == "random_state" for f in fields(cls)):
-            chosen["random_state"] = seed
+    if isinstance(criterion, str) and seed is not None:
+        chosen.setdefault("random_state", seed)
     return get_criterion(criterion, **chosen)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from svmselect.tables.delimited import text_frames
-from svmselect.tables.source import Source, unique_names
+from svmselect.tables.source import Source, renamed, unique_names
 from svmselect.tables.text import open_text
 
 # A backslash belongs to a pair, so that a name can be read in one way only: were it also a letter,
@@ -68,7 +68,8 @@ def arff_source(path: Path, title: str, encoding: str) -> Source:
             f"{title} is no complete ARFF file: it has no "
             f"{'@data line' if declared else '@attribute lines'}; save it again"
         )
-    names = unique_names([name for name, _ in declared])
+    given = [name for name, _ in declared]
+    names = unique_names(given)
     if len(names) < 2:
         raise ValueError(f"{title} has one column only; a table needs the target and an input")
     kinds = [kind.split()[0].lower() if kind else "" for _, kind in declared]
@@ -77,6 +78,7 @@ def arff_source(path: Path, title: str, encoding: str) -> Source:
     return Source(
         path, title, "ARFF", names, Arff(path, title, encoding, names),
         target=named[-1] if named else names[-1], nominal=frozenset(nominal),
+        notes=renamed(given, names),
     )  # fmt: skip
 
 

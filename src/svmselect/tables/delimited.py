@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from svmselect.tables.sniff import parse, sniff
-from svmselect.tables.source import Source, unique_names
+from svmselect.tables.source import Source, renamed, unique_names
 from svmselect.tables.text import open_text
 
 
@@ -57,7 +57,9 @@ def delimited_source(
         skip = at + 1
         if dialect.unnamed:
             first = ["row name", *first]
-        names = unique_names([*first, *[""] * (dialect.width - len(first))])
+        first = [*first, *[""] * (dialect.width - len(first))]
+        names = unique_names(first)
+        notes = renamed(first, names)
     else:
         names = tuple(f"column {i}" for i in range(1, dialect.width + 1))
         notes = (f"no header line: the columns are called {names[0]} to {names[-1]}",)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from svmselect.files.unpacked import limit, too_large
-from svmselect.tables.source import Source, unique_names
+from svmselect.tables.source import Source, renamed, unique_names
 
 _INDEX = "__index_level_"
 _CHECKED = {"page_checksum_verification": True}  # where the file has any
@@ -58,7 +58,10 @@ def parquet_source(path: Path, title: str) -> Source:
     names = unique_names(stored)
     words = [name for name, one in zip(names, fields, strict=True) if _is_words(one.type)]
     reader = Parquet(path, title, names, tuple(stored))
-    return Source(path, title, "Parquet", names, reader, nominal=frozenset(words))
+    return Source(
+        path, title, "Parquet", names, reader, nominal=frozenset(words),
+        notes=renamed(stored, names),
+    )  # fmt: skip
 
 
 def _check_size(metadata: Any, path: Path, title: str) -> None:

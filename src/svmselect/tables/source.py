@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -52,6 +55,14 @@ class Source:
         """Data frames of a bounded number of cells, one after another."""
         rows = max(1, min(PIECE, _CELLS // max(1, len(self.names))))
         yield from self.format.frames(rows)
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of the file, by which it is known again; empty where there is no file."""
+        if not self.path.is_file():
+            return ""
+        with self.path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
 
     def column(self, wanted: str | None) -> str:
         """The column that is meant by a name or a position (from 1; -1 is the last)."""
@@ -152,6 +163,19 @@ def unique_names(names: Sequence[str]) -> tuple[str, ...]:
         seen.add(fresh)
         made.append(fresh)
     return tuple(made)
+
+
+def renamed(given: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """A note on names that stand over several columns, if there are any."""
+    fresh = [n for old, n in zip(given, names, strict=True) if old.strip() and old.strip() != n]
+    if not fresh:
+        return ()
+    known = Counter(name.strip() for name in given if name.strip())
+    twice = [repr(name) for name, times in known.items() if times > 1]
+    kind = "is the name" if len(twice) == 1 else "are names"
+    others = ", ".join(map(repr, fresh[:4])) + (", ..." if len(fresh) > 4 else "")
+    shown = ", ".join(twice[:4]) + (", ..." if len(twice) > 4 else "")
+    return (f"{shown} {kind} of more than one column: the others are called {others}",)
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:

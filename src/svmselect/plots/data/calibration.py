@@ -18,8 +18,9 @@ class CalibrationData:
     """Bins of held-out rows by predicted probability; ``low`` and ``high`` hold 95 % (Wilson).
 
     Two classes: the probability of the second one, ``label``. More: that of the predicted class,
-    observed by how often it was right. ``log_loss`` and ``brier`` (the mean over rows of the summed
-    squared differences) are of all rows; ``source`` says which rows these are.
+    observed by how often it was right. ``log_loss`` and ``brier`` are of all rows, as scikit-learn
+    has them: the mean over rows of (p - y)^2, of more than two classes the sum over the classes of
+    that. ``source`` says which rows these are.
     """
 
     label: str
@@ -67,7 +68,7 @@ def calibration_data(
         rows=n,
         error=float(np.mean(probabilities.argmax(axis=1) != codes)),
         log_loss=float(-np.mean(np.log(chosen))),
-        brier=float(np.mean(((probabilities - target) ** 2).sum(axis=1))),
+        brier=float(np.mean(((probabilities - target) ** 2).sum(axis=1))) / (2 if k == 2 else 1),
         source=source,
     )
 
