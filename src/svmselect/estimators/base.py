@@ -23,20 +23,29 @@ from sklearn.utils.validation import (
 
 from svmselect.criteria import available, get_criterion
 from svmselect.estimators.averaging import by_posterior, check_rows
-from svmselect.estimators.by_criterion import Wish, by_criterion
+from svmselect.estimators.by_criterion import Wish, by_criterion, served
 from svmselect.estimators.by_default import MANY, Limits, by_default
 from svmselect.estimators.by_scoring import as_scorer, by_scoring
 from svmselect.estimators.callbacks import CallbackSupportMixin, Reporter, Watch, with_callbacks
-from svmselect.estimators.chosen import Chosen, fitted_machines
+from svmselect.estimators.chosen import fitted_machines, sharpen
 from svmselect.estimators.decisions import Judged, check_threshold, rule, threshold_of
 from svmselect.estimators.keeping import as_plain, from_plain
 from svmselect.estimators.machines import Machines, from_dual_coef, to_dual_coef
-from svmselect.estimators.options import check_options, forms, is_default, standardises
+from svmselect.estimators.members import Member, Recipe, averaged, weighed
+from svmselect.estimators.options import (
+    averages,
+    bends,
+    check_options,
+    forms,
+    is_default,
+    standardises,
+)
 from svmselect.estimators.posteriors import Model, Posteriors
-from svmselect.estimators.problem import Problem, Scaling
+from svmselect.estimators.problem import Problem
 from svmselect.estimators.relevance import relevance, scales, spread_of
+from svmselect.estimators.scaling import Bend, Scaling
 from svmselect.kernels import Kernel
-from svmselect.probability import sigmoid_log_probability
+from svmselect.probability import sigmoid_log_probability, sigmoid_probability
 from svmselect.probability.prediction_sets import check_alpha, least_probability, prediction_sets
 from svmselect.probability.thresholds import decide
 from svmselect.search.trace import Trace, without_hessian
@@ -53,8 +62,12 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
     selection_: Selection
 
     @abstractmethod
-    def _loss(self) -> str:
-        """The loss of the machines; refuses what is none."""
+    def _losses(self) -> tuple[str, ...]:
+        """The losses to choose among; refuses what is none."""
+
+    def _forms(self) -> list[Kernel]:
+        """The kernels to choose among."""
+        return forms(self.kernel)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -87,35 +100,39 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, watch: Watch) -> AutoMachine:
         """``fit``, with someone to follow it."""
         began = time.perf_counter()
-        loss = self._loss()
+        losses = self._losses()
         check_options(self)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
         check_classification_targets(y)
-        weights = members = None
+        weights = groups_of = None
         if sample_weight is not None:
             weights = _check_sample_weight(
                 sample_weight, X, dtype=np.float64, ensure_non_negative=True
             )
         if groups is not None:
-            members = column_or_1d(groups)
-            check_consistent_length(X, members)
+            groups_of = column_or_1d(groups)
+            check_consistent_length(X, groups_of)
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         report = Reporter(self, X, y, metadata, self.verbose, watch)
         rows = _dense(X)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         problem = Problem.of(
-            rows, y, weights, members, self.cv, self.class_weight, standardises(self), seed
-        )
+            rows, y, weights, groups_of, self.cv, self.class_weight, standardises(self), seed,
+            bends(self),
+        )  # fmt: skip
         check_threshold(self.threshold, problem.classes)
         limits = Limits(self.max_time, self.n_jobs, seed, report, watch.checkpoint)
-        chosen = self._choose(problem, loss, limits)
-        self._keep(rows, problem, chosen, loss)
+        lead, *others = self._choose(problem, losses, limits)
+        self._keep(rows, problem, lead)
+        self.companions_ = [self._companion(rows, problem, other) for other in others]
+        self.weights_ = np.array([lead.weight, *(other.weight for other in others)])
         seconds = time.perf_counter() - began
         self.selection_ = replace(self.selection_, seconds=seconds, seed=seed)
         report.end(self.explain())
         return self
 
-    def _choose(self, problem: Problem, loss: str, limits: Limits) -> Chosen:
+    def _choose(self, problem: Problem, losses: tuple[str, ...], limits: Limits) -> list[Member]:
+        """What is to be averaged, the heaviest first; one where nothing is."""
         if self.probability == "posterior":
             check_rows(problem)
         pairs = problem.pairs()
@@ -126,19 +143,44 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
                 "scoring decides among settings that all pairs of classes share; use "
                 "multi_class='ovo' or scoring=None"
             )
+        average = averages(self) and len(problem) <= MANY
         if is_default(self):
-            kernels = forms(self.kernel)
-            start = self._warm(problem)
-            chosen = by_default(problem, pairs, loss, kernels, self.ard, separate, limits, start)
+            kernels, start = self._forms(), self._warm(problem)
+            groups = [(kernel,) for kernel in kernels] if average else [tuple(kernels)]
+            recipes = [Recipe(loss, group) for loss in losses for group in groups]
+            found = by_default(problem, pairs, recipes, self.ard, separate, limits, start)
         else:
             wish = Wish(self.kernel, self.criterion, self.search, self.prior, self.ard)
-            chosen = by_criterion(problem, pairs, loss, wish, separate, limits)
+            losses = served(wish, losses)
+            found = [by_criterion(problem, pairs, one, wish, separate, limits) for one in losses]
+            recipes = [Recipe(loss, ()) for loss in losses]
+        found = [sharpen(problem, chosen) for chosen in found]
+        members = weighed(problem, [recipe.loss for recipe in recipes], found)
+        if average:
+            return averaged(problem, members)
+        loss, chosen = members[0].loss, members[0].chosen
         if scorer is not None:
             chosen = by_scoring(problem, pairs, chosen, loss, self.scoring, scorer)
+            chosen = sharpen(problem, chosen)
         if self.probability != "sigmoid":
             model = Model(loss, self._normalised())
             chosen = by_posterior(problem, pairs, chosen, model, self.probability == "posterior")
-        return chosen
+        return [Member(loss, chosen)]
+
+    def _companion(self, X: Array, problem: Problem, member: Member) -> AutoMachine:
+        """A fitted classifier of its own for a member that is not the heaviest."""
+        from svmselect.estimators.classifiers import AutoKLR, AutoSVC
+
+        make = AutoKLR if member.loss == "logistic" else AutoSVC
+        known = make._get_param_names()
+        options = {name: value for name, value in self.get_params().items() if name in known}
+        options |= {"kernel": member.chosen.setting.kernels[0], "threshold": "argmax"}
+        options |= {} if member.loss == "logistic" else {"loss": member.loss}
+        made: AutoMachine = make(**options)
+        made.n_features_in_ = self.n_features_in_
+        made._keep(X, problem, member)
+        made.companions_, made.weights_ = [], np.ones(1)
+        return made
 
     def _normalised(self) -> bool:
         """Whether the evidence model is normalised: as its criterion says, or yes."""
@@ -158,28 +200,30 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             return None
         return float(self.C_) / problem.penalty, self.kernel_
 
-    def _keep(self, X: Array, problem: Problem, chosen: Chosen, loss: str) -> None:
+    def _keep(self, X: Array, problem: Problem, member: Member) -> None:
         """Store what was learned: arrays, numbers, kernels and words."""
+        chosen, loss = member.chosen, member.loss
         judged = Judged.of(problem, chosen.held_out)
         decided = rule(self.threshold, problem, judged)
         if decided is not None:
             chosen = replace(chosen, notes=(*chosen.notes, decided.note))
         machines, used = fitted_machines(problem, problem.pairs(), chosen, loss)
-        k, member = len(problem.classes), problem.codes[used]
+        k, codes = len(problem.classes), problem.codes[used]
         setting = chosen.setting
         C = np.array(setting.C) * problem.penalty
         self.classes_ = problem.classes
         self.mean_, self.scale_ = problem.scaling.mean, problem.scaling.scale
+        self.bend_ = None if problem.scaling.bend is None else problem.scaling.bend.table
         self.C_ = float(C[0]) if len(C) == 1 else C
         self.kernel_ = setting.kernels[0] if len(setting.kernels) == 1 else setting.kernels
         self.length_scale_ = _length_scales(setting.kernels)
         self.support_ = problem.first[used].astype(np.int32)
         self.support_vectors_ = X[problem.first[used]]
-        self.n_support_ = np.bincount(member, minlength=k).astype(np.int32)
-        self.dual_coef_ = to_dual_coef(machines.coefficients, member, k)
+        self.n_support_ = np.bincount(codes, minlength=k).astype(np.int32)
+        self.dual_coef_ = to_dual_coef(machines.coefficients, codes, k)
         # scikit-learn's convention: with three classes or more f > 0 is for the earlier of two
         self.intercept_ = machines.intercepts if k == 2 else -machines.intercepts
-        self.sigmoid_slope_ = machines.slopes
+        self.sigmoid_slope_, self.sharpness_ = machines.slopes, machines.sharpness
         self._posterior = None if chosen.posterior is None else chosen.posterior.as_plain()
         self.feature_importances_ = relevance(setting.kernels, spread_of(problem.X, problem.counts))
         self.best_score_ = chosen.value
@@ -239,6 +283,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             intercepts=self.intercept_ if k == 2 else -self.intercept_,
             slopes=self.sigmoid_slope_,
             n_classes=k,
+            sharpness=self.sharpness_,
         )
 
     def _unpacked(self) -> Machines | Posteriors:
@@ -253,14 +298,47 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
 
     @property
     def _scaling(self) -> Scaling:
-        return Scaling(self.mean_, self.scale_)
+        bend = None if self.bend_ is None else Bend(*self.bend_)
+        return Scaling(self.mean_, self.scale_, bend)
+
+    def _checked(self, X: Any) -> Any:
+        """The rows as an array or a sparse matrix."""
+        check_is_fitted(self)
+        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
 
     def _decisions(self, X: Any) -> tuple[Machines | Posteriors, Array]:
-        """The decision values of every pair, f > 0 for the later class."""
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        """Our own decision values of every pair, f > 0 for the later class."""
         machines, scaling = self._judge, self._scaling
         return machines, machines.in_blocks(X, lambda block: scaling(_dense(block)))
+
+    def _logs(self, X: Any) -> Array:
+        """Log-probabilities of checked rows, averaged over the companions if there are any."""
+        machines, f = self._decisions(X)
+        if machines.n_classes > 2:
+            own = _log(machines.probabilities(f))
+        else:
+            slope = float(machines.slopes[0])
+            sides = [sigmoid_log_probability(f[:, 0], one, 0.0) for one in (-slope, slope)]
+            own = np.column_stack(sides)
+        if not self.companions_:
+            return own
+        said = [own, *(companion._logs(X) for companion in self.companions_)]
+        shares = np.log(self.weights_)
+        return np.asarray(
+            np.logaddexp.reduce([w + one for w, one in zip(shares, said, strict=True)])
+        )
+
+    def _average(self, X: Any) -> Array:
+        """Probabilities of checked rows, averaged over the companions if there are any."""
+        machines, f = self._decisions(X)
+        if not self.companions_:
+            return machines.probabilities(f)
+        if machines.n_classes == 2:
+            logs = self._logs(X)
+            odds = logs[:, 1] - logs[:, 0]
+            return np.column_stack([sigmoid_probability(odds, one, 0.0) for one in (1.0, -1.0)])
+        said = [machines.probabilities(f), *(one._average(X) for one in self.companions_)]
+        return np.asarray(sum(w * p for w, p in zip(self.weights_, said, strict=True)))
 
     def decision_function(self, X: Any) -> Array:
         """Compute decision values.
@@ -275,14 +353,20 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         ndarray of shape (m,) or (m, k)
             Two classes: above zero means ``classes_[1]``, and p > 1/2. Three or more:
             log-probabilities of the classes, or the values of the pairs where
-            ``decision_function_shape="ovo"``, above zero for the earlier class of a pair.
+            ``decision_function_shape="ovo"``, above zero for the earlier class of a pair. Of
+            several machines that are averaged: the log odds of the average, and for "ovo" the
+            values of the heaviest.
         """
+        X = self._checked(X)
         machines, f = self._decisions(X)
-        if machines.n_classes == 2:
-            return np.asarray(f[:, 0])
-        if self.decision_function_shape == "ovo":
+        if machines.n_classes > 2 and self.decision_function_shape == "ovo":
             return -f
-        return _log(machines.probabilities(f))
+        if machines.n_classes > 2:
+            return _log(self._average(X) if self.companions_ else machines.probabilities(f))
+        if self.companions_:
+            logs = self._logs(X)
+            return np.asarray(logs[:, 1] - logs[:, 0])
+        return np.asarray(f[:, 0])
 
     def predict_proba(self, X: Any) -> Array:
         """Compute the probabilities of ``classes_``; the largest is the prediction.
@@ -297,8 +381,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         ndarray of shape (m, k)
             The probabilities.
         """
-        machines, f = self._decisions(X)
-        return machines.probabilities(f)
+        return self._average(self._checked(X))
 
     def predict_log_proba(self, X: Any) -> Array:
         """Compute the logarithms of ``predict_proba``.
@@ -313,13 +396,8 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         ndarray of shape (m, k)
             The logarithms.
         """
-        machines, f = self._decisions(X)
-        if machines.n_classes > 2:
-            return _log(machines.probabilities(f))
-        slope = float(machines.slopes[0])
-        return np.column_stack(
-            [sigmoid_log_probability(f[:, 0], one, 0.0) for one in (-slope, slope)]
-        )
+        X = self._checked(X)
+        return _log(self._average(X)) if len(self.classes_) > 2 else self._logs(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the most probable class of each row, or the one that ``threshold`` asks for.
@@ -334,12 +412,12 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         ndarray of shape (m,)
             The labels.
         """
-        machines, f = self._decisions(X)
+        check_is_fitted(self)
         if self._utilities is not None:
-            return np.asarray(self.classes_[decide(machines.probabilities(f), self._utilities)])
-        if machines.n_classes == 2:
-            return np.asarray(self.classes_[(f[:, 0] > 0).astype(np.intp)])
-        return np.asarray(self.classes_[machines.probabilities(f).argmax(axis=1)])
+            return np.asarray(self.classes_[decide(self.predict_proba(X), self._utilities)])
+        if len(self.classes_) == 2:
+            return np.asarray(self.classes_[(self.decision_function(X) > 0).astype(np.intp)])
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
     def predict_set(self, X: Any, alpha: float = 0.1) -> BoolArray:
         """Predict a set of classes for each row, which holds the true one as often as it says.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -17,6 +17,7 @@ from svmselect.kernels import Kernel
 from svmselect.machine.train import train
 from svmselect.probability import sigmoid_likelihood
 from svmselect.probability.calibration import Sigmoid, upright
+from svmselect.probability.temperature import fit_sharpness, sharpened
 from svmselect.search.trace import Record
 from svmselect.selection.result import HeldOut
 from svmselect.types import Array, ErrorEstimate, IntArray, Note
@@ -40,8 +41,10 @@ class Chosen:
     """A setting, a sigmoid a pair, and how they were found.
 
     ``value`` is that of ``criterion``, ``folded`` whether it looked at the folds; ``share`` is the
-    factor from the C of the records to that of the setting. ``error`` is that of held-out rows,
-    ``held_out`` what was said of them. ``machines`` are there if they are trained already,
+    factor from the C of the records to that of the setting, ``charge`` what the freedom of the
+    hyperparameters costs, in log-likelihood. ``error`` is that of held-out rows,
+    ``held_out`` what was said of them; ``sharpness`` is the power that class probabilities coupled
+    from pairs are raised to. ``machines`` are there if they are trained already,
     ``posterior`` if it is to give the probabilities.
     """
 
@@ -55,6 +58,8 @@ class Chosen:
     error: ErrorEstimate
     held_out: HeldOut | None = None
     share: float = 1.0
+    charge: float = 0.0
+    sharpness: float = 1.0
     machines: tuple[Expansion, ...] = ()
     posterior: Posteriors | None = None
 
@@ -140,6 +145,17 @@ def hold_out(problem: Problem, pairs: Sequence[Pair], setting: Setting, loss: st
     return OutOfFold(np.concatenate(tests), np.concatenate(found))
 
 
+def sharpen(problem: Problem, chosen: Chosen) -> Chosen:
+    """Make coupled probabilities as sure as the held-out rows say they may be."""
+    held = chosen.held_out
+    if held is None or len(problem.classes) == 2 or chosen.posterior is not None:
+        return chosen
+    codes, counts = problem.codes[held.rows], problem.counts[held.rows]
+    sharpness = fit_sharpness(held.probabilities, codes, counts)
+    told = replace(held, probabilities=sharpened(held.probabilities, sharpness))
+    return replace(chosen, sharpness=sharpness, held_out=told)
+
+
 def fitted_machines(
     problem: Problem, pairs: Sequence[Pair], chosen: Chosen, loss: str
 ) -> tuple[Machines, IntArray]:
@@ -162,6 +178,6 @@ def fitted_machines(
     slopes = np.array([sigmoid.slope for sigmoid in chosen.sigmoids])
     machines = Machines(
         setting.kernels, problem.X[used], coefficients[used], intercepts, slopes,
-        len(problem.classes),
+        len(problem.classes), chosen.sharpness,
     )  # fmt: skip
     return machines, used

@@ -15,32 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from svmselect.data import Dataset, Pair, standardise
+from svmselect.data import Dataset, Pair
 from svmselect.estimators.folds import Splits, make_splits
+from svmselect.estimators.scaling import Scaling
 from svmselect.types import Array, BoolArray, IntArray, Note
 
 _FEW = 4
-LARGEST = 1e100  # standardised inputs are clipped here: squares of their differences stay finite
-
-
-@dataclass(frozen=True, eq=False)
-class Scaling:
-    """(x - mean) / scale, column by column."""
-
-    mean: Array
-    scale: Array
-
-    def __call__(self, X: Array) -> Array:
-        """Standardise rows; what overflows is clipped."""
-        with np.errstate(over="ignore"):
-            return np.clip((X - self.mean) / self.scale, -LARGEST, LARGEST)
-
-    @classmethod
-    def of(cls, X: Array, weights: Array, wanted: bool) -> Scaling:
-        """Means and standard deviations of the rows, or nothing at all."""
-        if wanted:
-            return cls(*standardise(X, weights))
-        return cls(np.zeros(X.shape[1]), np.ones(X.shape[1]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +56,7 @@ class Problem:
         class_weight: Any,
         standardize: bool,
         seed: int,
+        bend: bool = False,
     ) -> Problem:
         """Drop, sort, split, merge, scale and weigh; the arguments are checked arrays."""
         w = np.ones(len(y)) if sample_weight is None else sample_weight
@@ -95,7 +76,7 @@ class Problem:
         first = np.minimum.reduceat(kept[order], begins)
         where = np.full(len(y), -1)
         where[kept[order]] = np.cumsum(new) - 1
-        scaling = Scaling.of(X[first], sums, standardize)
+        scaling = Scaling.of(X[first], sums, standardize, bend)
         factors = class_factors(class_weight, classes, codes[rows], sums)
         total = float(sums.sum())
         folded = sums * factors[codes[rows]]

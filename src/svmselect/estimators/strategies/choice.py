@@ -29,7 +29,7 @@ class Choice:
     log-likelihood, ``error`` the held-out error of p > 1/2, ``held_out`` the decision values behind
     both (NaN where a row is in no fold), ``tau`` the spread given to the log length scales (0: one
     length scale for all inputs), ``marginal`` the negative log marginal likelihood that kernels are
-    compared by; ``hurried`` if there was no time to judge it on all folds.
+    compared by, ``charge`` the part of it that is no likelihood; ``hurried`` if there was no time to judge it on all folds.
     """
 
     C: float
@@ -43,6 +43,7 @@ class Choice:
     notes: tuple[Note, ...]
     seconds: float
     marginal: float = np.nan
+    charge: float = 0.0
     hurried: bool = False
 
 
@@ -73,8 +74,13 @@ def conclude(steps: Steps, best: Place, notes: list[Note]) -> Choice:
     count = len(isotropic(kernel).theta) + 1 + (best.tau > 0.0)
     return _choice(
         steps.task, unfolded, sigmoids, C * steps.task.share, made, value, best.tau,
-        marginal + count, notes, folds is not None,
+        marginal + count, marginal + count - _loss(best), notes, folds is not None,
     )  # fmt: skip
+
+
+def _loss(place: Place) -> float:
+    """The negative log-likelihood of all data there, without any prior."""
+    return place.height + place.answer.details.get("log_prior", 0.0)
 
 
 def _affordable(steps: Steps, answer: Evaluation) -> int | None:
@@ -124,6 +130,7 @@ def _choice(
     value: float,
     tau: float,
     marginal: float,
+    charge: float,
     notes: list[Note],
     hurried: bool,
 ) -> Choice:
@@ -149,6 +156,7 @@ def _choice(
         tuple(notes),
         0.0,
         marginal,
+        charge,
         hurried,
     )
 
