@@ -22,8 +22,8 @@ class AutoClassifier(AutoMachine):
     Parameters
     ----------
     kernel : str, kernel or list of either, default "auto"
-        "auto" is a Gaussian and a Laplacian kernel; a name, a kernel of ``svmselect.kernels`` or of scikit-learn's
-        Gaussian processes; or a list of them, which are compared.
+        "auto" is a Gaussian and a Laplacian; a name, a kernel of ``svmselect.kernels`` or of
+        scikit-learn's Gaussian processes; or a list of them.
     criterion : str or Criterion, default "auto"
         What is looked at: "auto" is "likelihood"; otherwise as in ``select``.
     search : str or Search, default "auto"

@@ -16,7 +16,7 @@ import numpy as np
 from svmselect.estimators.chosen import Chosen
 from svmselect.estimators.problem import Problem
 from svmselect.kernels import Kernel
-from svmselect.types import Array, ErrorEstimate, Note
+from svmselect.types import ErrorEstimate, Note
 
 LEAST = 0.02
 """A member that counts for less is left out."""
@@ -70,12 +70,11 @@ def weighed(problem: Problem, losses: Sequence[str], found: Sequence[Chosen]) ->
 def averaged(problem: Problem, members: Sequence[Member]) -> list[Member]:
     """The same, the first one told what the average says of the held-out rows."""
     lead = members[0]
-    said = [member.chosen.held_out for member in members]
-    if len(members) == 1 or any(held is None for held in said):
-        return list(members)
-    mixed: Array = sum(m.weight * h.probabilities for m, h in zip(members, said, strict=True))  # type: ignore[union-attr, assignment]
     held = lead.chosen.held_out
-    assert held is not None
+    said = [m.weight * h.probabilities for m in members if (h := m.chosen.held_out) is not None]
+    if held is None or len(members) == 1 or len(said) < len(members):
+        return list(members)
+    mixed = np.sum(said, axis=0)
     counts = problem.counts[held.rows]
     wrong = mixed.argmax(axis=1) != problem.codes[held.rows]
     error = ErrorEstimate(float(counts @ wrong / counts.sum()), float(problem.counts.sum()))

@@ -129,7 +129,15 @@ def _ours() -> set[str]:
     from svmselect.tables.encoder import Category, Number
 
     beliefs = (priors.Flat, priors.Gaussian, priors.Box, priors.Shrinkage, priors.Integrated)
-    types = {AutoClassifier, AutoSVC, AutoKLR, kernels.Sum, kernels.Product, *beliefs, priors.Together}
+    types = {
+        AutoClassifier,
+        AutoSVC,
+        AutoKLR,
+        kernels.Sum,
+        kernels.Product,
+        *beliefs,
+        priors.Together,
+    }
     types |= {TableModel, Encoder, Number, Category}
     types |= {priors.Hierarchical, *kernels.available().values()}
     types |= {*criteria.available().values(), *search.available().values()}

@@ -30,7 +30,10 @@ _STEPS = 16
 
 @dataclass(frozen=True, eq=False)
 class Bend:
-    """Yeo and Johnson's function of (x - origin) / unit, column by column; power 1 is none."""
+    """Yeo and Johnson's function of (x - origin) / unit, column by column; power 1 is none.
+
+    A negative unit mirrors the column before and after, so that the bend never turns it round.
+    """
 
     origin: Array
     unit: Array
@@ -51,13 +54,14 @@ class Bend:
         found, which = X.copy(), self.bent
         with np.errstate(over="ignore"):
             u = np.clip((X[:, which] - self.origin[which]) / self.unit[which], -LARGEST, LARGEST)
-        found[:, which] = yeo_johnson(u, self.power[which])
+        found[:, which] = np.sign(self.unit[which]) * yeo_johnson(u, self.power[which])
         return found
 
     def undo(self, Z: Array) -> Array:
         """The inputs again."""
         found, which = Z.copy(), self.bent
-        u = _yeo_johnson_inverse(Z[:, which], self.power[which])
+        z = np.sign(self.unit[which]) * Z[:, which]
+        u = _yeo_johnson_inverse(z, self.power[which])
         found[:, which] = self.origin[which] + self.unit[which] * u
         return found
 
@@ -133,7 +137,7 @@ def _lean(X: Array, share: Array) -> tuple[Array, Array]:
     A negative unit mirrors the column; 0 is for one that cannot or need not be bent.
     """
     low, high = X.min(axis=0), X.max(axis=0)
-    two = ((X == low) | (X == high)).all(axis=0)  # a constant, or a yes and a no
+    two = ((low == X) | (high == X)).all(axis=0)  # a constant, or a yes and a no
     with np.errstate(over="ignore", invalid="ignore"):
         middle = share @ X
         right = share @ (X - middle) ** 3 >= 0

@@ -29,7 +29,8 @@ class Choice:
     log-likelihood, ``error`` the held-out error of p > 1/2, ``held_out`` the decision values behind
     both (NaN where a row is in no fold), ``tau`` the spread given to the log length scales (0: one
     length scale for all inputs), ``marginal`` the negative log marginal likelihood that kernels are
-    compared by, ``charge`` the part of it that is no likelihood; ``hurried`` if there was no time to judge it on all folds.
+    compared by, ``charge`` the part of it that is no likelihood; ``hurried`` if there was no time
+    to judge it on all folds.
     """
 
     C: float
