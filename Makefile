@@ -7,7 +7,7 @@ WORKERS ?= 2
 
 BIN := .venv/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/svmselect/machine/*.cpp src/svmselect/machine/*.hpp)
-MARKED := slow or torch or browser or cluster
+MARKED := slow or torch or browser or cluster or onnx
 # One BLAS thread a worker: more would only fight over the cores.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
@@ -29,7 +29,7 @@ install: .venv/installed
 install-all: .venv/installed-all
 
 .venv/installed-all: .venv/installed
-	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[dev,cluster,diagnostics,docs,papers]"
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[dev,cluster,diagnostics,docs,onnx,papers]"
 	@touch $@
 
 .venv/installed-docs: .venv/installed

@@ -63,6 +63,17 @@ html_title = "svmselect"
 html_static_path = ["_static"]
 html_extra_path = ["extra"]
 html_css_files = ["site.css"]
+html_js_files = ["versions.js"]
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "sidebar/search.html",
+        "sidebar/versions.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+    ]
+}
 html_show_sourcelink = False
 html_copy_source = False
 copybutton_selector = "div:not(.output) > div.highlight > pre"

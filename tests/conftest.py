@@ -13,6 +13,13 @@ ROOT = Path(__file__).parents[1]
 hypothesis.settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
 hypothesis.settings.load_profile("fixed")
 
+# Their signals, forks, limits and compilers are those of POSIX.
+POSIX = (
+    "cli", "experiments", "faults", "files", "report", "machine/test_headers.py",
+    "machine/test_watch.py", "selection/test_select.py", "test_parallel.py",
+)  # fmt: skip
+collect_ignore = [*POSIX] if os.name == "nt" else []
+
 # Reasons to skip that are no defect of the installation.
 NO_DATA = "no data folder: set SVMSELECT_DATA to one"
 NO_GPU = "no GPU"

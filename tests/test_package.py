@@ -2,6 +2,7 @@
 
 import ast
 import importlib.metadata
+import re
 import subprocess
 import sys
 import tomllib
@@ -13,6 +14,7 @@ import svmselect
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "svmselect"
+RECIPE = ROOT / "packaging" / "conda" / "recipe.yaml"
 HEAVY = ["sklearn", "pandas", "torch", "matplotlib", "scipy.optimize"]
 
 
@@ -75,6 +77,25 @@ def test_one_version_everywhere() -> None:
     assert importlib.metadata.version("svmselect") == svmselect.__version__
     assert f"\nversion: {svmselect.__version__}\n" in (ROOT / "CITATION.cff").read_text()
     assert f"## [{svmselect.__version__}]" in (ROOT / "CHANGELOG.md").read_text()
+    assert f'\n  version: "{svmselect.__version__}"\n' in RECIPE.read_text()
+
+
+def test_the_recipe_needs_what_the_package_needs() -> None:
+    run = RECIPE.read_text().split("  run:\n")[1].split("\n\n")[0]
+    lines = [line.removeprefix("    - ").replace("-base ", " ") for line in run.splitlines()]
+    found = {line.replace(" ", "") for line in lines} - {"python"}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert found == set(project["dependencies"])
+
+
+def test_workflows_name_actions_by_their_content() -> None:
+    workflows = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+    assert [one.stem for one in workflows] == ["docs", "release", "tests", "wheels"]
+    for text in (one.read_text() for one in workflows):
+        used = re.findall(r"uses: (\S+)", text)
+        assert all(re.search(r"@[0-9a-f]{40}$", one) or one.startswith("./") for one in used)
+        assert "\npermissions: {}\n" in text  # each job says what it needs
+        assert text.count("persist-credentials: false") == text.count("actions/checkout@")
 
 
 def test_every_requirement_has_a_bound() -> None:

@@ -19,6 +19,7 @@ from svmselect.parallel import (
     as_they_come,
     cores,
     in_order,
+    on_threads,
     pool,
     single_threaded,
 )
@@ -123,3 +124,15 @@ def test_processes_are_kept() -> None:
 def test_cores() -> None:
     assert [cores(n) for n in (None, 1, 2)] == [1, 1, 2]
     assert cores(-1) >= 1
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_threads_share_a_process_and_have_one_thread_each_for_algebra(n_jobs: int | None) -> None:
+    def look(number: int) -> tuple[int, int, set[int]]:
+        return number, os.getpid(), set(blas_threads())
+
+    with threadpool_limits(2):
+        found = on_threads(look, range(5), n_jobs)
+    assert found == [(number, os.getpid(), {1}) for number in range(5)]
+    with pytest.raises(ZeroDivisionError):
+        on_threads(lambda d: 1 // d, [1, 0], n_jobs)

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from threading import get_ident
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from threadpoolctl import ThreadpoolController
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 _IDLE = 10.0  # seconds after which a process without work ends
 _limited: int | None = None  # the thread that has set the limit, if one has
@@ -220,6 +223,32 @@ def in_order(
 
     tasks = (delayed(single_threaded)(function, *given) for given in arguments)
     yield from Parallel(n_jobs, return_as="generator")(tasks)
+
+
+def on_threads(function: Callable[[T], R], items: Iterable[T], n_jobs: int | None) -> list[R]:
+    """Call a function with each item, on threads of this process; each has one for its algebra.
+
+    Parameters
+    ----------
+    function : callable
+        It should do most of its work outside of Python.
+    items : iterable
+        What each call is given.
+    n_jobs : int or None
+        Threads, as joblib counts them.
+
+    Returns
+    -------
+    list
+        The results, in the order of the items.
+    """
+    listed = list(items)
+    threads = min(cores(n_jobs), len(listed))
+    with one_thread():
+        if threads < 2:
+            return [function(item) for item in listed]
+        with ThreadPoolExecutor(threads) as executor:
+            return list(executor.map(function, listed))
 
 
 def as_they_come(

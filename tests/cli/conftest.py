@@ -7,6 +7,12 @@ import pytest
 from cli.running import Here, clients
 
 
+@pytest.fixture(autouse=True)
+def one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test is a session of its own: a Ctrl-C in one is not the first of two in the next."""
+    monkeypatch.setattr("svmselect.progress.interrupt.SOON", 0.0)
+
+
 @pytest.fixture
 def here(capsys: pytest.CaptureFixture[str]) -> Here:
     """The command line in this process."""

@@ -18,8 +18,9 @@ SCRIPT = """
 import sys, time
 from svmselect.cli import progress
 from svmselect.cli.console import Output
+from svmselect.progress import bar as bars
 
-progress.PATIENCE = float(sys.argv[1])
+bars.PATIENCE = float(sys.argv[1])
 with progress.Bar("choosing", 100, Output(quiet=sys.argv[2] == "quiet")) as bar:
     for _ in range(25):
         bar.step()
@@ -75,20 +76,23 @@ def test_more_steps_than_expected_and_a_limit() -> None:
         def __init__(self) -> None:
             self.shares: list[float] = []
 
-        def update(self, task: object, **fields: object) -> None:
-            share = fields["completed"]
-            assert isinstance(share, float)
+        def draw(self, text: str, share: float | None, left: str) -> None:
+            assert share is not None
             self.shares.append(share)
 
+        def say(self, line: str) -> None: ...
+
+        def stop(self) -> None: ...
+
     bar = progress.Bar("x", 10, Output(), limit=None)
-    bar._bar = drawn = Drawn()
+    bar._drawn = drawn = Drawn()
     for _ in range(40):
         bar.step()
     assert np.all(np.diff(drawn.shares) > -1e-12)
     assert drawn.shares[4] == pytest.approx(0.5)
     assert drawn.shares[-1] < 1.0
     late = progress.Bar("x", 1000, Output(), limit=10.0)
-    late._bar = drawn = Drawn()
+    late._drawn = drawn = Drawn()
     late.began = time.monotonic() - 9.0
     late.step()
     assert drawn.shares[-1] >= 0.9

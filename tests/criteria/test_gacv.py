@@ -203,6 +203,11 @@ def test_gckl_by_hand_and_its_errors() -> None:
     np.testing.assert_allclose(gckl([0.2], [-3.0]), 0.8)
     np.testing.assert_allclose(gckl([0.2], [0.5]), 1.3)
     np.testing.assert_allclose(gckl([0.2], [3.0]), 3.2)
+    # eqs 12-14: the expected error rate; a mute machine is wrong half of the time
+    np.testing.assert_allclose(gckl([0.2, 0.2, 0.2], [-3.0, 0.5, 0.0], "zero-one"), 1.5 / 3)
+    rng = np.random.default_rng(0)
+    p, f = rng.random(50), rng.normal(size=50)
+    assert gckl(p, f, "zero-one") <= gckl(p, f)
     with pytest.raises(ValueError, match=r"p\[1\] is 1.5"):
         gckl([0.5, 1.5], [0.0, 0.0])
     with pytest.raises(ValueError, match="one probability"):

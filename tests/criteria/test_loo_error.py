@@ -9,6 +9,7 @@ from criteria.resampled_cases import MACHINES, cloud
 from svmselect import score
 from svmselect.kernels import RBF, Constant, Kernel
 from svmselect.machine import removal, removal_logistic, solve
+from svmselect.machine.losses import get_loss
 from svmselect.testing import REGIMES, make_case
 
 
@@ -148,3 +149,34 @@ def test_no_gradient_and_it_says_why() -> None:
     r = score(X, y, "loo-error", gradient=True)
     assert r.gradient is None
     assert "step" in r.details["gradient"]
+
+
+@pytest.mark.parametrize("C", [0.05, 1.0, 30.0])
+@pytest.mark.parametrize(("loss", "intercept"), MACHINES)
+def test_the_left_out_loss_is_that_of_n_trainings(loss: str, intercept: bool, C: float) -> None:
+    """V_0 of Wahba, Lin & Zhang, eq. 19: every point's loss by the machine that never saw it."""
+    X, y = cloud(26, shift=0.4)
+    kernel = Constant(1.5) * RBF(1.2)
+    K, w = kernel(X), np.ones(26)
+    w[:3] = 2.0  # of copies one is left out
+    losses = np.zeros(26)
+    for i in range(26):
+        less = w.copy()
+        less[i] -= 1.0
+        s = solve(K, y, C, loss, intercept, less)
+        z = y[i] * s.decision[i]
+        losses[i] = get_loss(loss).value(np.array([z]))[0]
+    rest = {"C": C, "kernel": kernel, "loss": loss, "fit_intercept": intercept, "weights": w}
+    r = score(X, y, "loo-error", measure="loss", **rest)
+    np.testing.assert_allclose(r.details["losses"], losses, rtol=1e-6, atol=1e-8)
+    assert r.value == pytest.approx(w @ losses / w.sum(), rel=1e-7)
+    counted = sum(r.details[key] for key in ("skipped", "updated", "retrained"))
+    assert counted == 26
+    if loss != "logistic":
+        assert r.details["retrained"] <= 3
+
+
+def test_measure_is_checked() -> None:
+    X, y = cloud(20)
+    with pytest.raises(ValueError, match="measure='likelihood' is not one of 'error', 'loss'"):
+        score(X, y, "loo-error", measure="likelihood")

@@ -17,7 +17,7 @@ BOTH = (FREE, PENALISED)
 MINIMUM = {
     "gacv": (("hinge", "logistic"), BOTH, False),
     "span": (("hinge", "squared_hinge"), BOTH, None),
-    "xi-alpha": (("hinge",), BOTH, False),
+    "xi-alpha": (("hinge", "logistic"), BOTH, False),
     "radius-margin": (("squared_hinge",), BOTH, True),
     "laplace": (("hinge", "squared_hinge"), (PENALISED,), True),
     "kwok": (("hinge",), BOTH, True),

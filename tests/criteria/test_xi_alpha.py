@@ -119,7 +119,7 @@ def test_refusals_and_details() -> None:
     with pytest.raises(ValueError, match="rho"):
         score(X, y, "xi-alpha", rho=0.0)
     with pytest.raises(ValueError, match="hinge with an intercept"):
-        score(X, y, "xi-alpha", loss="logistic")
+        score(X, y, "xi-alpha", loss="squared_hinge")
 
 
 @BOTH

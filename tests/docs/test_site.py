@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from docs.browsing import seen_in_browser, served
 from public_names import PUBLIC, exported
 from svmselect import criteria, kernels, search
 
@@ -65,7 +66,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ],
     )
     shutil.copytree(ROOT / "examples", clone / "examples")
-    shutil.copy(ROOT / "README.md", clone)
+    for name in ("README.md", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, clone)
     out = clone / "site"
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
     done = subprocess.run(
@@ -157,6 +159,20 @@ def test_every_page_can_be_reached(site: Path, pages: dict[Path, Seen]) -> None:
         found.add(path)
         ahead += [(path.parent / urlsplit(link).path).resolve() for link in pages[path].links]
     assert set(pages) - found <= {site / "search.html"}
+
+
+@pytest.mark.browser
+def test_the_search_finds(site: Path) -> None:
+    with served(site) as at:
+        for word, page in (("gacv", "criteria/gacv.html"), ("trace", "reference/generated/")):
+            found = seen_in_browser(f"{at}/search.html?q={word}")
+            results = found[found.index('id="search-results"') :]
+            assert re.search(rf'<a href="{page}[^"]*"', results), word
+
+
+def test_what_is_new_can_be_reached(pages: dict[Path, Seen], site: Path) -> None:
+    assert "whats_new.html" in pages[site / "index.html"].links
+    assert "unreleased" in (site / "whats_new.html").read_text()
 
 
 def test_pictures_have_words_and_formulas_are_drawn(site: Path, pages: dict[Path, Seen]) -> None:

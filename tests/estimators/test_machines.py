@@ -66,9 +66,31 @@ def test_blocks_bound_memory_and_change_nothing(two, monkeypatch):
 
     whole = two.in_blocks(X, scaled)
     assert sizes == [50]
-    monkeypatch.setattr(module, "BLOCK", 63)  # seven rows of nine kernel values
+    monkeypatch.setattr(module, "BLOCK", 21)  # seven rows of three decisions
     np.testing.assert_allclose(two.in_blocks(X, scaled), whole, rtol=1e-13)
     assert max(sizes[1:]) == 7
+    np.testing.assert_array_equal(
+        two.in_blocks(X, scaled, n_jobs=3), two.in_blocks(X, scaled, n_jobs=1)
+    )
+
+
+@pytest.mark.parametrize(
+    ("X", "sound"),
+    [
+        (np.ones((3, 2)), True),
+        (np.ones((3, 2), order="F"), True),
+        (np.ones((3, 3)), False),
+        (np.ones((0, 2)), False),
+        (np.ones(2), False),
+        (np.ones((3, 2), dtype=np.float32), False),
+        (np.array([[1.0, np.nan]]), False),
+        (np.array([[1.0, np.inf]]), False),
+        ([[1.0, 2.0]], False),
+        (np.ma.masked_equal(np.ones((3, 2)), 2.0), False),
+    ],
+)
+def test_what_needs_no_check(X, sound):
+    assert module.ready(X, 2) is sound
 
 
 def test_decisions_that_cannot_move_a_probability_are_zero():

@@ -10,7 +10,8 @@ import pytest
 from svmselect import score
 from svmselect.experiments import Task, read_published, reproduce
 from svmselect.experiments.gold_sollich import BOUNDS, PAPER, table_3_tasks
-from svmselect.experiments.gold_sollich_trials import TrainTest, run
+from svmselect.experiments.gold_sollich_optima import optima
+from svmselect.experiments.gold_sollich_trials import TrainTest, run, walked
 from svmselect.kernels import RBF
 
 
@@ -72,7 +73,7 @@ def test_one_trial_is_reduced_and_hmc_stops_at_ten() -> None:
     assert short["pima", "gacv"]["sweeps"] <= 10
     assert ("pima", "evidence-gradient") not in short
     assert [e.name for e in PAPER.exhibits] == [
-        *(f"table {n}" for n in range(1, 6)),
+        *(f"table {n}" for n in range(1, 8)),
         *(f"figure {n}" for n in range(1, 7)),
     ]
 
@@ -91,3 +92,33 @@ def test_the_printed_numbers_fit_together() -> None:
     assert len(mean) == 30
     assert mean.keys() == best.keys()
     assert all(best[cell] <= mean[cell] for cell in mean)
+
+
+def test_lines_between_ends_are_looked_at() -> None:
+    settings = {"bounds": BOUNDS, "sweeps": 2, "walks": 3, "between": 3}
+    data = TrainTest("twonorm", None)
+    values = optima(data, "gacv", 5, settings)
+    assert len(values["depths"]) == 3
+    assert values["parted"] == np.mean(np.array(values["depths"]) > 0)
+    ends = [walked(data, "gacv", 5 + k, settings) for k in (0, 1)]
+    # the middle of the line between the first two ends, by hand
+    points = [np.r_[np.log(e.C), e.kernel.theta] for e in ends]
+    line = []
+    for t in (0.25, 0.5, 0.75):
+        at = t * points[0] + (1 - t) * points[1]
+        kernel = data.kernel.at(at[1:])
+        line.append(score(data.X, data.y, "gacv", np.exp(at[0]), kernel, "hinge", False).value)
+    assert values["depths"][0] == pytest.approx(max(line) - max(e.value for e in ends), abs=1e-9)
+    assert values["mean_error"] == np.mean(values["errors"])
+
+
+def test_a_third_of_the_rows_decides_where_to_stop() -> None:
+    whole = TrainTest("twonorm", None)
+    rest, held = whole.parted(1 / 3, 4)
+    assert (len(rest.y), len(held.test_y), len(rest.test_y)) == (200, 100, len(whole.test_y))
+    rows = {tuple(x) for x in np.vstack([rest.X, held.test_X])}
+    assert rows == {tuple(x) for x in whole.X}
+    settings = {"criterion": "evidence-ep", "options": {}, "search": {"step": 0.1}, "budget": 5}
+    task = Task(("twonorm", "evidence-gradient-ep-validated"), 0, 3, settings | {"validation": 0.3})
+    values = run(task, None)
+    assert values["best_error"] <= values["stopped_error"]

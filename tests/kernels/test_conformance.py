@@ -19,6 +19,7 @@ from svmselect.kernels import (
     Sum,
     available,
 )
+from svmselect.kernels.expansion import Expansion
 
 KERNELS: list[Kernel] = [
     RBF(1.3),
@@ -50,6 +51,18 @@ every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 
 def data(n: int, d: int = 3, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(n, d))
+
+
+@every_kernel
+def test_expansions_are_sums_over_the_gram_matrix(kernel: Kernel) -> None:
+    X, Z = data(450), data(130, seed=1)
+    Z[7] = X[3]  # a distance that is zero
+    coefficients = np.random.default_rng(2).normal(size=(130, 3))
+    wanted = kernel(X, Z) @ coefficients
+    found = Expansion(kernel, Z, coefficients)
+    atol = 1e-12 * float(np.abs(wanted).max())
+    np.testing.assert_allclose(found(X), wanted, rtol=1e-12, atol=atol)
+    np.testing.assert_allclose(found(X[:1]), wanted[:1], rtol=1e-12, atol=atol)
 
 
 def difference(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import pytest
@@ -98,13 +98,13 @@ def test_by_the_reference_too(case: Case) -> None:
 
 
 def check(case: Case) -> None:
-    begin = perf_counter()
+    begin = process_time()
     if not case.allowed:
         with pytest.raises(ValueError, match=r"rescale the inputs|raise one|lower one"):
             solve(**vars(case))
         return
     s = solve(**vars(case))
-    assert perf_counter() - begin < 2.0
+    assert process_time() - begin < 2.0
     for array in (s.alpha, s.decision, s.objective, s.gap, s.kkt):
         assert np.all(np.isfinite(array))
     if not s.status.ok:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.linalg import LinAlgError
 
 from svmselect.machine import primal, solve
 from svmselect.machine.losses import get_loss
@@ -112,3 +113,29 @@ def test_says_when_steps_run_out(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.status.name == "max-iterations"
     assert "smaller C" in found.status.advice
     assert np.isfinite(found.decision).all()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+def test_features_that_are_no_numbers_end_in_a_status(bad: float, loss: str) -> None:
+    Phi, y = problem()
+    Phi[3, 4] = bad
+    with np.errstate(invalid="ignore"):
+        found = fit_linear(Phi, y, np.ones(len(y)), loss)
+    assert found.status.name == "failed"
+    assert "standardise" in found.status.advice
+
+
+@pytest.mark.parametrize("entry", [np.nan, np.inf])
+def test_factor_of_what_is_no_matrix_of_numbers(entry: float) -> None:
+    H = np.eye(3)
+    H[1, 1] = entry
+    with pytest.raises(LinAlgError, match="no numbers"):
+        primal._cholesky(H)
+
+
+def test_factor_needs_rounding_to_be_the_only_trouble() -> None:
+    H = np.diag([1.0, 1.0, -1e-6])  # as single precision leaves it
+    assert primal._cholesky(H)[1]
+    with pytest.raises(LinAlgError, match="positive definite"):
+        primal._cholesky(np.diag([1.0, -1e3]))

@@ -21,6 +21,8 @@ PROBLEM = """
 import numpy as np
 from svmselect.kernels import RBF
 from svmselect.machine import box_qp, solve
+from svmselect.machine.batch import Group
+from svmselect.machine.train import train_together
 rng = np.random.default_rng(0)
 n, C = {n}, 1e5
 y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
@@ -34,6 +36,11 @@ CALLS = {
     "descent": (400, "box_qp.backend().decompose(*qp.arguments(), 0 * y, y.copy(), -1.0, 10**15)"),
     "settling": (4000, "box_qp.backend().settle(*qp.arguments(), 0 * y, y.copy(), 0.0, 10**6)"),
     "all of it": (4000, "solve(K, y, C)"),
+    "a batch on threads": (
+        1200,
+        "w = np.array([np.arange(n) % 40 != i for i in range(40)], dtype=float)\n"
+        "train_together(K, [Group(None, y, w, [None] * 40)], C, 'hinge', True, threads=2)",
+    ),
 }
 
 

@@ -16,11 +16,12 @@ from svmselect.testing.searches import check_search, search_checks
 from svmselect.types import Array, Evaluation, Status
 
 NAMES = [
-    "cma-es", "coordinate", "fixed-point", "gauss-newton", "gradient-ascent", "grid", "irprop",
-    "lbfgs", "random-walk",
+    "cma-es", "coordinate", "elitist-cma-es", "fixed-point", "gauss-newton", "gradient-ascent",
+    "grid", "irprop", "lbfgs", "levenberg-marquardt", "random-walk",
 ]  # fmt: skip
 VARIANTS: dict[str, list[dict[str, Any]]] = {
     "cma-es": [{"population": 12, "step": 0.5}],
+    "elitist-cma-es": [{"step": 0.5, "patience": 50}],
     "fixed-point": [{"size": 5}],
     "grid": [{"size": 4, "refine": 2}],
     "irprop": [{"step": 0.5}],

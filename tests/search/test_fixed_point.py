@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_moons
 
+from svmselect import score
 from svmselect.search.base import Space
 from svmselect.search.fixed_point import FixedPoint, FixedPointState
 from svmselect.types import Evaluation
@@ -47,3 +49,32 @@ def test_a_longer_cycle_ends_after_all_iterations() -> None:
     state = iterate(lambda x: {0.5: 1.0, 1.0: 2.0, 2.0: 3.0, 3.0: 1.0}[round(x, 1)], lambda x: x)
     assert state.stopped.name == "iterations"
     assert state.iteration == FixedPoint().iterations
+
+
+@pytest.mark.parametrize("level", [2, 3])
+def test_half_log_gamma_is_taken_once(level: int) -> None:
+    """Two kernels that have settled are ranked by the model evidence, whichever level is given."""
+    search = FixedPoint(size=2, reach=1.0)
+    state = search.start(np.array([0.5, 0.0]), SPACE, 0)
+    answers = []
+    for point, evidence, gamma in zip(state.pending, (-3.0, -3.2), (9.0, 5.0), strict=True):
+        value = evidence - 0.5 * np.log(gamma) * (level == 3)
+        details = {
+            "effective_parameters": gamma, "next_C": float(np.exp(0.5)), "n": 10.0,
+            "level": float(level),
+        }  # fmt: skip
+        answers.append(Evaluation(point, -value / 10.0, None, 0.0, details=details))
+    state = search.tell(state, answers)
+    expected = np.array([3.0 + 0.5 * np.log(9.0), 3.2 + 0.5 * np.log(5.0)]) / 10.0
+    np.testing.assert_allclose(state.ranks, expected, rtol=1e-14)
+    # by level 2 alone, or with half log gamma taken twice, the ranks would differ; here they decide
+    assert np.argmin(state.ranks) == 1
+    assert np.array_equal(search.choice(state), state.points[1])
+
+
+def test_kwok_says_which_level_it_gives() -> None:
+    X, y = make_moons(40, noise=0.3, random_state=0)
+    levels = [score(X, y, "kwok", level=level) for level in (2, 3)]
+    assert [r.details["level"] for r in levels] == [2, 3]
+    gamma = levels[0].details["effective_parameters"]
+    assert levels[1].value == pytest.approx(levels[0].value - 0.5 * np.log(gamma), rel=1e-12)

@@ -18,6 +18,10 @@ TABLE = [
     ("irprop", "discontinuous", 1e-3, 60),
     ("gauss-newton", "smooth", 1e-8, 15),
     ("gauss-newton", "valley", 1e-6, 40),
+    ("levenberg-marquardt", "smooth", 1e-10, 15),
+    ("levenberg-marquardt", "valley", 1e-8, 40),
+    ("elitist-cma-es", "smooth", 0.1, 201),
+    ("elitist-cma-es", "discontinuous", 0.3, 201),
     ("lbfgs", "smooth", 1e-8, 50),
     ("lbfgs", "valley", 1e-8, 70),
     ("lbfgs", "kinked", 1e-6, 200),
@@ -50,8 +54,12 @@ def test_minimum_is_found(search: str, function: str, gap: float, evaluations: i
 
 
 @pytest.mark.parametrize(
-    "search", ["cma-es", "gauss-newton", "gradient-ascent", "irprop", "lbfgs", "random-walk"]
-)
+    "search",
+    [
+        "cma-es", "elitist-cma-es", "gauss-newton", "gradient-ascent", "irprop", "lbfgs",
+        "levenberg-marquardt", "random-walk",
+    ],
+)  # fmt: skip
 def test_nothing_to_gain_ends_soon(search: str) -> None:
     done = walk(get_search(search), FUNCTIONS["flat"])
     assert done.status.name == "converged"

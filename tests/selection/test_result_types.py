@@ -117,5 +117,5 @@ def test_kinds_of_notes() -> None:
     assert short.selection_.status.name == "early"
     assert not short.selection_.status.ok
     with pytest.warns(UserWarning, match="edge of the search box"):
-        edge = select(X, y, "likelihood", "lbfgs", bounds={"C": (0.1, 0.11)}, random_state=0)
+        edge = select(X, y, "likelihood", "lbfgs", bounds={"C": (2.0, 2.1)}, random_state=0)
     assert any(note.kind == "edge" for note in edge.notes)

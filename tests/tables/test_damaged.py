@@ -107,6 +107,27 @@ def test_no_damage_is_a_defect(tmp_path: Path, name: str) -> None:
     assert read < 250
 
 
+def test_times_that_python_has_no_dates_for(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    import pyarrow.parquet
+
+    far = arrow.array([0, 2**48, None], arrow.timestamp("ms", "UTC"))
+    table = arrow.table({"when": far, "class": ["a", "b", "b"]})
+    pyarrow.parquet.write_table(table, tmp_path / "d.parquet")
+    when = gather(open_source(tmp_path / "d.parquet")).columns["when"]
+    assert when.tolist() == ["1970-01-01 00:00:00+00:00", "10889-08-02T05:31:50.656", None]
+
+
+def test_numbers_that_are_none_in_odd_ways(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    import pyarrow.parquet
+
+    odd = np.array([0x3FC00000, 0x7F800001, 0xFFA00001], dtype=np.uint32)  # 1.5, signalling NaNs
+    table = arrow.table({"a": arrow.array(odd.view(np.float32)), "b": ["x", "y", "x"]})
+    pyarrow.parquet.write_table(table, tmp_path / "d.parquet")
+    assert gather(open_source(tmp_path / "d.parquet")).columns["a"][0] == 1.5
+
+
 @pytest.mark.parametrize("name", ["d.csv.gz", "d.csv.bz2", "d.csv.xz", "d.parquet"])
 def test_a_file_cut_short_says_so(tmp_path: Path, name: str) -> None:
     if name.endswith("parquet"):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmselect.cli.console import Output, count, duration, number, percent
-from svmselect.cli.model import SMALL, estimator, expected_evaluations
+from svmselect.cli.model import SMALL, estimator
 from svmselect.cli.prepare import TableOptions, prepare, prepare_test, split, subset
 from svmselect.cli.progress import Bar, Stopper, Watcher
 from svmselect.cli.tested import Tested
@@ -109,6 +109,7 @@ def _entry(
     output: Output,
 ) -> tuple[Entry, bool]:
     from svmselect.estimators.callbacks import Watch
+    from svmselect.estimators.following import expected_evaluations
 
     began = time.perf_counter()
     steps = expected_evaluations(model, len(rows[1]))

@@ -16,10 +16,6 @@ from rich.text import Text
 _WIDTH = 80  # of what is not a terminal
 
 
-class EndNow(BaseException):
-    """The second Ctrl-C: unlike the first it is no reason to go on with the best so far."""
-
-
 @dataclass(frozen=True)
 class Output:
     """How much to say, and to whom: people, or (``as_json``) a program."""
@@ -81,11 +77,6 @@ class Output:
 def complain(text: str) -> None:
     """An error, on standard error."""
     _console(True).print(Text("svmselect: ", style="bold red") + Text(text), soft_wrap=True)
-
-
-def terminal() -> bool:
-    """Whether standard error is a terminal, where progress may be drawn."""
-    return sys.stderr.isatty()
 
 
 def _paragraph(text: Text, stderr: bool = False) -> None:

@@ -18,7 +18,6 @@ from svmselect.cli.model import (
     SMALL,
     by_default,
     estimator,
-    expected_evaluations,
     plan,
 )
 from svmselect.cli.prepare import Prepared, TableOptions, prepare, prepare_test, split, subset
@@ -26,6 +25,7 @@ from svmselect.cli.progress import Bar, Stopper, Watcher
 from svmselect.cli.summary import FitSummary
 from svmselect.cli.tested import Tested
 from svmselect.estimators.callbacks import Watch
+from svmselect.estimators.following import expected_evaluations
 from svmselect.estimators.persist import save
 from svmselect.files.lock import Lock
 from svmselect.types import Array

@@ -19,8 +19,9 @@ from svmselect.cli.commands.predict import predict
 from svmselect.cli.commands.report import report
 from svmselect.cli.commands.reproduce import reproduce
 from svmselect.cli.commands.score import score
-from svmselect.cli.console import EndNow, complain
+from svmselect.cli.console import complain
 from svmselect.files.whole import NO_ROOM
+from svmselect.progress import EndNow
 
 _EPILOG = (
     "Exit codes: 0 done, 1 a defect of the program, 2 the command or the data cannot be used, "

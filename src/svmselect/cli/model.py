@@ -58,13 +58,6 @@ def by_default(model: Any) -> bool:
     return is_default(model)
 
 
-def expected_evaluations(model: Any, rows: int) -> int:
-    """About how many evaluations the search takes, for a bar."""
-    if by_default(model):
-        return 60 if rows <= SMALL else 200
-    return 150
-
-
 def plan(rows: int, inputs: int, classes: int, max_time: float | None) -> str:
     """What many rows will be used for, and how long it may take."""
     from svmselect.estimators.strategies.many_rows import EXACT, LANDMARKS

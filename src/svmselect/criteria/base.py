@@ -15,9 +15,10 @@ from svmselect.data import Dataset
 from svmselect.kernels import Kernel
 from svmselect.kernels.tangents import Memo, Tangent
 from svmselect.machine import ActiveSystem, Solution
+from svmselect.machine.batch import Group
 from svmselect.machine.check import check_scale
-from svmselect.machine.train import train
-from svmselect.types import OK, Array, Sensitivity, Status
+from svmselect.machine.train import train, train_together
+from svmselect.types import OK, Array, IntArray, Sensitivity, Status
 
 T = TypeVar("T")
 
@@ -82,8 +83,10 @@ class Context:
         What depends on the rows only and is kept from point to point.
     threads : int
         How many threads may train side by side.
-    gram : ndarray of shape (n, n), optional
-        The Gram matrix, where it is known.
+    gram : ndarray, optional
+        The Gram matrix, where it is known: of these rows, or of all those that ``rows`` are among.
+    rows : ndarray of int, optional
+        Which rows of ``gram`` are those of the data; None: all of them.
     """
 
     data: Dataset
@@ -96,6 +99,7 @@ class Context:
     memo: Memo = field(default_factory=dict)
     threads: int = 1
     gram: Array | None = None
+    rows: IntArray | None = None
 
     @property
     def X(self) -> Array:
@@ -121,7 +125,7 @@ class Context:
     def K(self) -> Array:
         """The Gram matrix of all rows."""
         if self.gram is not None:
-            return self.gram
+            return self.gram if self.rows is None else self.gram[np.ix_(self.rows, self.rows)]
         with np.errstate(invalid="ignore"):  # infinity less infinity
             K = self.kernel.gram(self.X, self.memo)
         check_scale(K)
@@ -168,6 +172,25 @@ class Context:
         self.trained[key] = solution
         return solution
 
+    def refit_all(self, weights: Array, keys: Sequence[Hashable]) -> list[Solution]:
+        """Train with several sets of weights at once.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (k, n)
+            A machine's weights in each row.
+        keys : sequence of hashable
+            The machines' names, which are the same from point to point.
+
+        Returns
+        -------
+        list of Solution
+            The machines. Where no machine of its name was trained at the neighbouring point, each
+            starts from the first.
+        """
+        refit_together([(self, weights, keys)])
+        return [self.trained[key] for key in keys]
+
     def side_by_side(self, task: Callable[[int], T], items: Sequence[int]) -> list[T]:
         """Do the same to each item; on threads, where most of the work is done outside of Python.
 
@@ -203,6 +226,38 @@ class Context:
         """
         slopes = self.kernel.pullback(self.X, sensitivity, K=self.K)
         return np.concatenate([[sensitivity.log_C], slopes])
+
+
+def refit_together(
+    wanted: Sequence[tuple[Context, Array, Sequence[Hashable]]],
+) -> None:
+    """Train what several contexts ask for at once; parts of one Gram matrix, or one context.
+
+    Parameters
+    ----------
+    wanted : sequence of tuple
+        Contexts, each with weights of shape (k, n) and the names of k machines, as in
+        ``Context.refit_all``. What a context has already is not trained again.
+    """
+    missing, groups = [], []
+    for context, weights, keys in wanted:
+        new = [i for i, key in enumerate(keys) if key not in context.trained]
+        if not new:
+            continue
+        leader = context.trained.get(keys[0])
+        starts = [context.start.get(keys[i], leader) for i in new]
+        table = weights if len(new) == len(keys) else weights[new]
+        missing.append((context, [keys[i] for i in new]))
+        groups.append(Group(context.rows, context.y, table, starts))
+    if not groups:
+        return
+    one = missing[0][0]
+    K = one.K if one.gram is None else one.gram
+    settings = (one.C, one.loss, one.fit_intercept, one.threads)
+    for (context, names), machines in zip(
+        missing, train_together(K, groups, *settings), strict=True
+    ):
+        context.trained.update(zip(names, machines, strict=True))
 
 
 @dataclass(frozen=True)
@@ -298,6 +353,21 @@ class Criterion(ABC):
     def differentiable(self) -> bool:
         """Whether it has a gradient with these options."""
         return self.smooth
+
+    def differentiable_for(self, loss: str) -> bool:
+        """Tell whether it has a gradient with machines of a loss, with these options.
+
+        Parameters
+        ----------
+        loss : str
+            The loss.
+
+        Returns
+        -------
+        bool
+            The same as ``differentiable``, but for criteria whose formula depends on the loss.
+        """
+        return self.differentiable
 
     @property
     def continuous(self) -> bool:

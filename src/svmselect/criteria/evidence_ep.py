@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from svmselect.criteria.base import IN_THE_KERNEL, PENALISED, Context, Criterion, Verdict, every
 from svmselect.kernels import Kernel
+from svmselect.posterior.approximation import EP
 from svmselect.posterior.backend import check_device
+from svmselect.posterior.curvature import evidence_hessian
 from svmselect.posterior.ep import propagate
 from svmselect.types import Array, IntArray, Sensitivity
 
@@ -31,6 +33,7 @@ class EvidenceEP(Criterion):
     -----
     ``E = 1/n ln [kappa^n E_theta exp(-C sum_i w_i loss(y_i theta_i))]`` with theta ~ N(0, K), by
     expectation propagation. The gradient is ``sum_ij (b b' - R)_ij / 2 dK_ij``, R = (K + S^-1)^-1.
+    The Hessian, for searches that ask for one, is exact too and costs O(p n^3) (not with ``rank``).
 
     The offset is a ``Constant`` in the kernel (``fit_intercept=False``). Losses: hinge, squared
     hinge, logistic. A weight counts as copies of its row, and copies as one row: they share a
@@ -64,7 +67,37 @@ class EvidenceEP(Criterion):
             return IN_THE_KERNEL
         return super().refusal(kernel, loss, fit_intercept)
 
+    @property
+    def curved(self) -> bool:
+        """Whether there is a Hessian: with the full prior, on the processor."""
+        return self.rank is None and self.device == "cpu"
+
     def evaluate(self, context: Context, gradient: bool) -> Verdict:
+        return self._judge(context, gradient)[0]
+
+    def expand(self, context: Context) -> Verdict:
+        """Evaluate with gradient and Hessian, both exact.
+
+        Parameters
+        ----------
+        context : Context
+            The point.
+
+        Returns
+        -------
+        Verdict
+            The value, the gradient and the Hessian, which is NaN where the run did not settle.
+        """
+        verdict, ep, rows = self._judge(context, True)
+        assert verdict.sensitivity is not None
+        slopes = context.gradient(verdict.sensitivity)
+        bend = np.full((len(slopes), len(slopes)), np.nan)
+        if ep.status.ok:
+            bend = evidence_hessian(ep, context.X[rows], context.kernel) / context.total
+        return replace(verdict, sensitivity=None, gradient=slopes, hessian=bend)
+
+    def _judge(self, context: Context, gradient: bool) -> tuple[Verdict, EP, IntArray]:
+        """The verdict, the run behind it, and the rows that it is over."""
         n = context.total
         rows, weights, group = distinct(context.X, context.y, context.weights)
         whole = len(rows) == len(context.y)
@@ -79,11 +112,11 @@ class EvidenceEP(Criterion):
         # a row stands for its copies; absent rows get what the first row has, and no harm in it
         context.trained["ep"] = ep.start if whole else ep.start.at(group)
         details = {"log_evidence": ep.log_evidence, "sweeps": ep.sweeps, "residual": ep.residual}
-        value = ep.log_evidence / n
-        if not gradient:
-            return Verdict(value, details=details, status=ep.status)
-        total = ep.sensitivity if whole else _expand(ep.sensitivity, rows, len(context.y))
-        return Verdict(value, total * (1.0 / n), details=details, status=ep.status)
+        verdict = Verdict(ep.log_evidence / n, details=details, status=ep.status)
+        if gradient:
+            total = ep.sensitivity if whole else _expand(ep.sensitivity, rows, len(context.y))
+            verdict = replace(verdict, sensitivity=total * (1.0 / n))
+        return verdict, ep, rows
 
 
 def distinct(X: Array, y: Array, weights: Array) -> tuple[IntArray, Array, IntArray]:

@@ -15,14 +15,15 @@ logistic  log(1 + e^f) - f (1 + y)/2, the extension linear in y: under it the la
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from svmselect.criteria.base import Context, Criterion, Verdict, every
 from svmselect.kernels import Kernel
-from svmselect.machine import ActiveSystem
+from svmselect.machine import ActiveSystem, Solution
 from svmselect.machine.losses import get_loss
-from svmselect.types import Array
+from svmselect.types import Array, Sensitivity
 
 _ROUNDING = 1e-8  # of a margin; the machines are exact to 1e-9
 
@@ -38,9 +39,8 @@ class GACV(Criterion):
     probability of the other label and G the inverse Hessian of the objective in the decision
     values. A weight counts as copies of its row. O(n) for the hinge, O(n^3) for the logistic loss.
 
-    There is no gradient: the hinge's value jumps by C K_ii / n where a z_i passes -1, and with the
-    intercept where the last free vector leaves. (The logistic value is smooth, but its gradient is
-    not written yet.)
+    The hinge's value has no gradient: it jumps by C K_ii / n where a z_i passes -1, and with the
+    intercept where the last free vector leaves. The logistic value is smooth and has one, O(n^3).
 
     A ``Constant`` added to the kernel changes nothing in a machine with an intercept, but would
     change K_ii, so that the hinge refuses it. The logistic G does not have that flaw.
@@ -70,6 +70,9 @@ class GACV(Criterion):
             )
         return reason
 
+    def differentiable_for(self, loss: str) -> bool:
+        return get_loss(loss).curved
+
     def evaluate(self, context: Context, gradient: bool) -> Verdict:
         s = context.solution
         rule = get_loss(context.loss)
@@ -81,20 +84,36 @@ class GACV(Criterion):
             optimism = float((s.alpha * context.K.diagonal()) @ factor / context.total)
             why = "it jumps where a margin passes -1, and with the intercept where none is free"
         else:
-            optimism = float(context.weights @ _optimism(context.system) / context.total)
-            why = "smooth for the logistic loss, but its derivative is not implemented"
-        details = {
+            variance = _variance(context.system)
+            optimism = float(context.weights @ (_weight(s) * variance) / context.total)
+            why = ""
+        details: dict[str, Any] = {
             "fit": fit,
             "optimism": optimism,
             "intercept_determined": not (context.fit_intercept and len(s.ends)),
             "discontinuous": not rule.curved,
-            "gradient": why,
         }
-        return Verdict(fit + optimism, details=details, status=s.status)
+        if why:
+            details["gradient"] = why
+        slopes = None
+        if gradient and rule.curved:
+            slopes = _slopes(context.system, variance, context.total)
+        return Verdict(fit + optimism, slopes, details=details, status=s.status)
 
 
-def _optimism(system: ActiveSystem) -> Array:
-    """C q_i^2 G_ii for the logistic loss, at every row of positive weight."""
+def _share(s: Solution) -> Array:
+    """q = alpha/(C w), the probability of the other label; zero for absent rows."""
+    cost = s.C * s.weights
+    return np.divide(s.alpha, cost, out=np.zeros_like(cost), where=cost > 0)
+
+
+def _weight(s: Solution) -> Array:
+    """C q^2, what a row's variance counts for."""
+    return s.C * _share(s) ** 2
+
+
+def _variance(system: ActiveSystem) -> Array:
+    """G_ii for the logistic loss, at every row of positive weight."""
     s, K, free = system.solution, system.K, system.free
     rows = np.flatnonzero(s.weights > 0)
     ridge = np.full(len(K), np.inf)
@@ -106,6 +125,38 @@ def _optimism(system: ActiveSystem) -> Array:
     columns = K[np.ix_(free, large)]
     x, shift = system.solve(columns, 1.0)
     variance[large] = K.diagonal()[large] - np.einsum("ij,ij->j", columns, x) - shift
-    q = np.zeros(len(K))
-    q[rows] = s.alpha[rows] / (s.C * s.weights[rows])
-    return np.asarray(s.C * q**2 * np.maximum(variance, 0.0))
+    return np.maximum(variance, 0.0)
+
+
+def _slopes(system: ActiveSystem, variance: Array, total: float) -> Sensitivity:
+    """How the logistic value depends on K and log C.
+
+    G = (K~^-1 + W)^-1 with W = C w q (1 - q) = 1/D and K~ the kernel with its intercept, so that
+
+        dG = N dK N' - G dW G,   N = D M^-1 (block), G_ij = -N_ij D_j off the diagonal,
+
+    and with c_i = C w_i q_i^2 the optimism sum_i c_i G_ii has the partial derivatives
+
+        by K: N' diag(c) N,   by log W_j: -(sum_(i != j) c_i N_ij^2 D_j + c_j G_jj^2 W_j),
+        by log c_i: c_i G_ii,   where dlog W/dz = 2 q - 1 and dlog c/dz = -2 (1 - q).
+
+    Points so far from the margin that W underflows are no part of M; they have no say.
+    """
+    s, free = system.solution, system.free
+    q = _share(s)
+    c = s.weights * _weight(s)
+    D, G = system.ridge, variance[free]
+    N = D[:, None] * system.inverse
+    gram = np.zeros_like(system.K)
+    gram[np.ix_(free, free)] = (N.T * c[free]) @ N
+    cross = N**2
+    np.fill_diagonal(cross, 0.0)
+    on_W = -(D * (c[free] @ cross) + c[free] * G**2 / D)
+    on_c = c * variance
+    on_z = -s.weights * q - 2.0 * (1.0 - q) * on_c
+    on_z[free] += (2.0 * q[free] - 1.0) * on_W
+    return system.pullback(
+        decision=s.y * on_z / total,
+        log_C=(float(on_c.sum()) + float(on_W.sum())) / total,
+        gram=gram / total,
+    )

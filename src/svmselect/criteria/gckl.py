@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from svmselect.criteria.resampling import wrong
 from svmselect.machine.losses import get_loss
 
 
@@ -19,8 +20,9 @@ def gckl(p: ArrayLike, decision: ArrayLike, loss: str = "hinge") -> float:
         The true probability of the class +1 at each point.
     decision : array-like of shape (n,)
         The decision values, held fixed.
-    loss : {"hinge", "squared_hinge", "logistic"}, default "hinge"
-        The loss.
+    loss : {"hinge", "squared_hinge", "logistic", "zero-one"}, default "hinge"
+        The loss. "zero-one" counts errors, a decision of exactly zero as half a one: the value is
+        then the expected error rate at these points.
 
     Returns
     -------
@@ -29,13 +31,13 @@ def gckl(p: ArrayLike, decision: ArrayLike, loss: str = "hinge") -> float:
 
     Notes
     -----
-    For the hinge this is an upper bound of the expected error rate.
+    For the hinge this is an upper bound of the expected error rate, which "zero-one" gives.
 
     References
     ----------
-    Wahba, Lin & Zhang 1999, eq. 11.
+    Wahba, Lin & Zhang 1999, eqs 11-14.
     """
-    rule = get_loss(loss)
+    value = wrong if loss == "zero-one" else get_loss(loss).value
     probability, f = np.asarray(p, dtype=float), np.asarray(decision, dtype=float)
     if f.ndim != 1 or probability.shape != f.shape or not f.size:
         raise ValueError(
@@ -49,4 +51,4 @@ def gckl(p: ArrayLike, decision: ArrayLike, loss: str = "hinge") -> float:
     if not np.isfinite(f).all():
         row = int(np.argmin(np.isfinite(f)))
         raise ValueError(f"decision[{row}] is {f[row]}; decision values must be finite")
-    return float(np.mean(probability * rule.value(f) + (1.0 - probability) * rule.value(-f)))
+    return float(np.mean(probability * value(f) + (1.0 - probability) * value(-f)))

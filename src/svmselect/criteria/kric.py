@@ -76,7 +76,7 @@ def penalty(
 
 @dataclass(frozen=True)
 class KRIC(Criterion):
-    """The kernel regularisation information criterion: an unbiased-risk estimate, of the total.
+    """The kernel regularisation information criterion: an estimate of the total deviance.
 
     Parameters
     ----------

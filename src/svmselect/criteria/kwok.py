@@ -87,7 +87,11 @@ class Kwok(Criterion):
         G = factorise(context.K[np.ix_(rows, rows)])
         e, V = np.linalg.eigh(G.T @ (L[:, None] * G))
         energy = 0.5 * float(s.beta @ (s.decision - s.intercept))
-        details: dict[str, object] = {"weight_energy": energy, "eigenvalues": len(e)}
+        details: dict[str, object] = {
+            "level": self.level,
+            "weight_energy": energy,
+            "eigenvalues": len(e),
+        }
         reason = self._undefined(e)
         if reason is not None:
             return Verdict(-np.inf, details=details, status=reason)

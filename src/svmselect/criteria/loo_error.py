@@ -11,17 +11,27 @@ from svmselect.criteria.cv_error import NO_GRADIENT
 from svmselect.criteria.resampling import wrong
 from svmselect.machine import Solution
 from svmselect.machine.left_out import left_out
+from svmselect.machine.losses import get_loss
 from svmselect.machine.train import train
 from svmselect.types import BoolArray
+
+NO_SLOPE = "it would need that of every machine with a point left out; gacv approximates it"
 
 
 @dataclass(frozen=True)
 class LOOError(Criterion):
     """The share of points that the machine trained on all others misclassifies; exact.
 
+    Parameters
+    ----------
+    measure : {"error", "loss"}, default "error"
+        What is averaged over left-out points: errors, or the machine's own loss, which is Wahba,
+        Lin & Zhang's V_0 and what ``gacv`` approximates.
+
     Notes
     -----
     The value is ``1/n sum_i [y_i f^(-i)(x_i) < 0]``; a decision of exactly zero counts one half.
+    With ``measure="loss"`` it is ``1/n sum_i loss(y_i f^(-i)(x_i))``.
 
     What cannot change is skipped: a point that is no support vector leaves the machine as it is,
     and a training error stays one (its loss can only grow when it is left out). The others are
@@ -30,14 +40,17 @@ class LOOError(Criterion):
     trained, from the full machine.
 
     Any loss. A weight counts as copies, of which one is left out (all of it, where it is less than
-    one). ``details`` count the points skipped, updated and retrained, and hold each point's error.
-    One training and O(n^2 m), with m free points; for the logistic loss one training and a few
-    products of n x n matrices.
+    one). ``details`` count the points skipped, updated and retrained, and hold each point's error
+    (``measure="loss"``: its loss; only points without alpha are skipped, and with the logistic loss
+    all others are trained anew). One training and O(n^2 m), with m free points; for the logistic
+    loss one training and a few products of n x n matrices.
 
     References
     ----------
-    Glasmachers & Igel 2010, section 3; Luntz & Brailovsky 1969.
+    Glasmachers & Igel 2010, section 3; Luntz & Brailovsky 1969; Wahba, Lin & Zhang 1999, eq. 19.
     """
+
+    measure: str = "error"
 
     name = "loo-error"
     greater_is_better = False
@@ -48,14 +61,23 @@ class LOOError(Criterion):
     cost = "one training and O(n^2 |free|); logistic: one training and a few products of n x n"
     reference = "Glasmachers & Igel 2010, section 3; Luntz & Brailovsky 1969"
 
+    def __post_init__(self) -> None:
+        """Check the option."""
+        if self.measure not in ("error", "loss"):
+            raise ValueError(f"loo-error: measure={self.measure!r} is not one of 'error', 'loss'")
+
     def evaluate(self, context: Context, gradient: bool) -> Verdict:
         _check_classes(context)
         s, w = context.solution, context.weights
-        errors = wrong(s.margin)  # right for all that are skipped
-        open_rows = np.flatnonzero(_undecided(context, s))
+        rule = get_loss(s.loss)
+        judge = wrong if self.measure == "error" else rule.value
+        errors = judge(s.margin)  # right for all that are skipped
+        asked = _undecided(context, s) if self.measure == "error" else _moved(context, s)
+        open_rows = np.flatnonzero(asked)
         margins = np.full(len(open_rows), np.nan)
-        single = w[open_rows] <= 1.0
-        margins[single] = left_out(context.K, s, open_rows[single])
+        if self.measure == "error" or rule.quadratic:  # else only signs are to be had
+            single = w[open_rows] <= 1.0
+            margins[single] = left_out(context.K, s, open_rows[single])
         status, left = s.status, np.flatnonzero(np.isnan(margins))
         for k in left:
             i = open_rows[k]
@@ -65,16 +87,24 @@ class LOOError(Criterion):
             without = train(context.K, context.y, *shape, less, s)
             margins[k] = without.margin[i]
             status = status if without.status.ok else without.status
-        errors[open_rows] = wrong(margins)
+        errors[open_rows] = judge(margins)
         errors[w == 0] = 0.0
         details = {
-            "errors": errors,
+            "errors" if self.measure == "error" else "losses": errors,
             "skipped": int((w > 0).sum()) - len(open_rows),
             "updated": len(open_rows) - len(left),
             "retrained": len(left),
-            "gradient": NO_GRADIENT,
+            "gradient": NO_GRADIENT if self.measure == "error" else NO_SLOPE,
         }
         return Verdict(float(w @ errors) / context.total, details=details, status=status)
+
+
+def _moved(context: Context, s: Solution) -> BoolArray:
+    """Points whose left-out margin is not that of the full machine."""
+    moved = s.alpha > 0
+    if context.fit_intercept and len(s.ends):
+        moved[list(s.ends)] = True  # they hold the intercept, whatever their alpha
+    return np.asarray(moved & (context.weights > 0))
 
 
 def _undecided(context: Context, s: Solution) -> BoolArray:

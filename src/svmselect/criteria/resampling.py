@@ -5,7 +5,7 @@ All folds share one Gram matrix: a fold is a vector of weights with zeros at the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Integral
@@ -98,12 +98,7 @@ class Resampled(Criterion):
             The held-out rows and their decisions, all folds together.
         """
         folds = self.folds(context.data)
-        first = context.refit(folds[0].weights, ("fold", 0))
-
-        def train(i: int) -> Solution:
-            return context.refit(folds[i].weights, ("fold", i), first)
-
-        solutions = [first, *context.side_by_side(train, range(1, len(folds)))]
+        solutions = context.refit_all(*self.machines(folds))
         rows = np.concatenate([fold.test for fold in folds])
         decision = np.concatenate(
             [s.decision[fold.test] for s, fold in zip(solutions, folds, strict=True)]
@@ -111,6 +106,23 @@ class Resampled(Criterion):
         member = np.repeat(np.arange(len(folds)), [len(fold.test) for fold in folds])
         weights = np.concatenate([fold.count for fold in folds]) * self.once(folds, context.data)
         return FoldDecisions(rows, member, decision, context.y[rows], weights, tuple(solutions))
+
+    def machines(self, folds: Sequence[Fold]) -> tuple[Array, list[Hashable]]:
+        """Say what is to be trained: weights and names, one a fold.
+
+        Parameters
+        ----------
+        folds : sequence of Fold
+            The folds.
+
+        Returns
+        -------
+        weights : ndarray of shape (k, n)
+            The weights.
+        keys : list
+            The names.
+        """
+        return np.array([fold.weights for fold in folds]), [("fold", i) for i in range(len(folds))]
 
     def once(self, folds: Sequence[Fold], data: Dataset) -> float:
         """Tell what a held-out row counts for, so that several rounds of folds count as one.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import time
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,8 +31,9 @@ from svmselect.estimators.by_scoring import as_scorer, by_scoring
 from svmselect.estimators.callbacks import CallbackSupportMixin, Reporter, Watch, with_callbacks
 from svmselect.estimators.chosen import fitted_machines, sharpen
 from svmselect.estimators.decisions import Judged, check_threshold, rule, threshold_of
+from svmselect.estimators.following import Following, interrupted
 from svmselect.estimators.keeping import as_plain, from_plain
-from svmselect.estimators.machines import Machines, from_dual_coef, to_dual_coef
+from svmselect.estimators.machines import Machines, from_dual_coef, ready, to_dual_coef
 from svmselect.estimators.members import Member, Recipe, averaged, weighed
 from svmselect.estimators.options import (
     averages,
@@ -48,6 +51,7 @@ from svmselect.kernels import Kernel
 from svmselect.probability import sigmoid_log_probability, sigmoid_probability
 from svmselect.probability.prediction_sets import check_alpha, least_probability, prediction_sets
 from svmselect.probability.thresholds import decide
+from svmselect.search.checkpoint import seed_of
 from svmselect.search.trace import Trace, without_hessian
 from svmselect.selection.result import Selection
 from svmselect.types import Array, BoolArray, Note, Status
@@ -93,7 +97,12 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         AutoMachine
             The classifier itself.
         """
-        self._fit(X, y, sample_weight, groups, Watch())
+        check_options(self)
+        with Following(self, getattr(X, "shape", (0,))[0]) as following:
+            self._fit(X, y, sample_weight, groups, Watch(following))
+        if following.stopper.asked:
+            self.selection_ = interrupted(self.selection_)
+        following.end()
         return self
 
     @with_callbacks  # type: ignore[untyped-decorator, unused-ignore]
@@ -115,13 +124,14 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         report = Reporter(self, X, y, metadata, self.verbose, watch)
         rows = _dense(X)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        checkpoint = watch.checkpoint or self._checkpoint
+        seed = self._seed(checkpoint)
         problem = Problem.of(
             rows, y, weights, groups_of, self.cv, self.class_weight, standardises(self), seed,
             bends(self),
         )  # fmt: skip
         check_threshold(self.threshold, problem.classes)
-        limits = Limits(self.max_time, self.n_jobs, seed, report, watch.checkpoint)
+        limits = Limits(self.max_time, self.n_jobs, seed, report, checkpoint)
         lead, *others = self._choose(problem, losses, limits)
         self._keep(rows, problem, lead)
         self.companions_ = [self._companion(rows, problem, other) for other in others]
@@ -130,6 +140,17 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         self.selection_ = replace(self.selection_, seconds=seconds, seed=seed)
         report.end(self.explain())
         return self
+
+    @property
+    def _checkpoint(self) -> Path | None:
+        """The file that the search writes to and resumes from, as the constructor was told."""
+        return None if self.checkpoint is None else Path(self.checkpoint)
+
+    def _seed(self, checkpoint: Path | None) -> int:
+        """The seed of folds and searches: that of a search to go on with, where none is given."""
+        known = seed_of(checkpoint) if self.random_state is None else None
+        drawn = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return drawn if known is None else known
 
     def _choose(self, problem: Problem, losses: tuple[str, ...], limits: Limits) -> list[Member]:
         """What is to be averaged, the heaviest first; one where nothing is."""
@@ -261,6 +282,8 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         """What is saved: plain values, and not the rows the choice was made on."""
         state: dict[str, Any] = dict(super().__getstate__())
         state.pop("_judge", None)
+        if isinstance(self.checkpoint, os.PathLike):
+            state["checkpoint"] = os.fspath(self.checkpoint)
         if "selection_" in state:
             state["selection_"] = as_plain(state["selection_"])
         return state
@@ -304,12 +327,14 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
     def _checked(self, X: Any) -> Any:
         """The rows as an array or a sparse matrix."""
         check_is_fitted(self)
-        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        if "feature_names_in_" in vars(self) or not ready(X, self.n_features_in_):
+            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return X
 
     def _decisions(self, X: Any) -> tuple[Machines | Posteriors, Array]:
         """Our own decision values of every pair, f > 0 for the later class."""
         machines, scaling = self._judge, self._scaling
-        return machines, machines.in_blocks(X, lambda block: scaling(_dense(block)))
+        return machines, machines.in_blocks(X, lambda block: scaling(_dense(block)), self.n_jobs)
 
     def _logs(self, X: Any) -> Array:
         """Log-probabilities of checked rows, averaged over the companions if there are any."""
@@ -498,6 +523,26 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
 
         check_is_fitted(self)
         return to_pipeline(self)
+
+    def to_onnx(self, path: str | os.PathLike[str]) -> None:
+        """Write the model as an ONNX graph, for ONNX Runtime and other languages.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+
+        Notes
+        -----
+        The graph has everything from raw rows to predictions: one float64 input ``X`` of shape
+        (rows, inputs), and the outputs ``label``, of shape (rows,), and ``probabilities``, of shape
+        (rows, classes), in the order of ``classes_``. It needs the extra ``onnx``; whoever runs it
+        needs a runtime for opset 18, such as ONNX Runtime from 1.18 on.
+        """
+        from svmselect.estimators.onnx.model import to_onnx
+
+        check_is_fitted(self)
+        to_onnx(self, path)
 
 
 def _ended(notes: Sequence[Note]) -> Status:

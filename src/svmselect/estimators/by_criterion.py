@@ -111,7 +111,7 @@ def _selected(
             for kernel, form in zip(kernels, forms, strict=True)
         ]
     named = all(isinstance(kernel, str) for kernel in kernels)
-    search = _search(wish.search, judge)
+    search = _search(wish.search, judge, loss)
     plan = Plan.of(
         data, judge, None, search, forms if len(forms) > 1 else forms[0], loss, intercept,
         _prior(wish.prior, judge, separate_scales and d > 1), "data" if named else None, None,
@@ -155,9 +155,9 @@ def _takes(cls: type[Criterion], option: str) -> bool:
     return any(field.name == option for field in fields(cls))
 
 
-def _search(search: Any, judge: Criterion) -> Any:
+def _search(search: Any, judge: Criterion, loss: str) -> Any:
     if isinstance(search, str) and search == "auto":
-        return "lbfgs" if judge.differentiable else "cma-es"
+        return "lbfgs" if judge.differentiable_for(loss) else "cma-es"
     return search
 
 

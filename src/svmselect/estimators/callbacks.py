@@ -38,10 +38,16 @@ class Watch:
     checkpoint: Path | None = None
 
 
+def logged() -> bool:
+    """Whether someone has set up logging so that what ``verbose`` says arrives there."""
+    return logger.isEnabledFor(logging.INFO) and logger.hasHandlers()
+
+
 class Reporter:
     """Tells callbacks and the log of every evaluation; a callback that returns True stops.
 
-    ``verbose`` 1 logs the result, 2 every evaluation, at level INFO of the logger "svmselect".
+    ``verbose`` 1 logs the result, 2 every evaluation, at level INFO of the logger "svmselect";
+    ``following`` writes them where nobody has set up logging.
     """
 
     def __init__(

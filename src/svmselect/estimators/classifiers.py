@@ -75,8 +75,13 @@ class AutoClassifier(AutoMachine):
         Seed of folds and searches.
     warm_start : bool, default False
         Whether the search of the default strategy begins where the last fit ended.
+    checkpoint : path-like, optional
+        A file of JSON lines that every evaluation is written to; ``fit`` with the same file, data
+        and settings goes on where a killed one ended, and ends where it would have, bit for bit.
     verbose : int, default 0
-        1 logs the result, 2 every evaluation, to the logger "svmselect".
+        1 draws a bar, in a terminal or a notebook, and tells what was chosen; 2 also tells every
+        evaluation. The words go to standard error, or to the logger "svmselect" where logging is
+        set up for its level INFO.
 
     Attributes
     ----------
@@ -363,6 +368,7 @@ class AutoSVC(AutoMachine):
         n_jobs: int | None = None,
         random_state: Any = None,
         warm_start: bool = False,
+        checkpoint: Any = None,
         verbose: int = 0,
     ) -> None:
         self.kernel = kernel
@@ -384,6 +390,7 @@ class AutoSVC(AutoMachine):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.warm_start = warm_start
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def _losses(self) -> tuple[str, ...]:
@@ -451,8 +458,13 @@ class AutoKLR(AutoMachine):
         Seed of folds and searches.
     warm_start : bool, default False
         Whether the search of the default strategy begins where the last fit ended.
+    checkpoint : path-like, optional
+        A file of JSON lines that every evaluation is written to; ``fit`` with the same file, data
+        and settings goes on where a killed one ended, and ends where it would have, bit for bit.
     verbose : int, default 0
-        1 logs the result, 2 every evaluation, to the logger "svmselect".
+        1 draws a bar, in a terminal or a notebook, and tells what was chosen; 2 also tells every
+        evaluation. The words go to standard error, or to the logger "svmselect" where logging is
+        set up for its level INFO.
 
     Attributes
     ----------
@@ -522,6 +534,7 @@ class AutoKLR(AutoMachine):
         n_jobs: int | None = None,
         random_state: Any = None,
         warm_start: bool = False,
+        checkpoint: Any = None,
         verbose: int = 0,
     ) -> None:
         self.kernel = kernel
@@ -542,6 +555,7 @@ class AutoKLR(AutoMachine):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.warm_start = warm_start
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def _losses(self) -> tuple[str, ...]:

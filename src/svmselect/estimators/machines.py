@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -11,15 +12,17 @@ import numpy as np
 
 from svmselect.data import Pair
 from svmselect.kernels import Kernel
+from svmselect.kernels.expansion import Expansion
 from svmselect.machine import Solution
 from svmselect.machine.train import train
+from svmselect.parallel import on_threads
 from svmselect.probability import sigmoid_probability
 from svmselect.probability.coupling import couple
 from svmselect.probability.temperature import sharpened
 from svmselect.types import Array, IntArray
 
-BLOCK = 2**22
-"""Kernel values held at a time when predicting: 32 MiB."""
+BLOCK = 2**17
+"""Numbers that a block of rows or its decisions may have when predicting: 1 MiB, for the cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,19 +42,28 @@ class Machines:
     n_classes: int
     sharpness: float = 1.0
 
+    @cached_property
+    def _expansions(self) -> tuple[tuple[slice, Expansion], ...]:
+        """The pairs that share a kernel, and their functions without intercepts."""
+        if len(self.kernels) == 1:
+            pairs = slice(0, len(self.intercepts))
+            return ((pairs, Expansion(self.kernels[0], self.vectors, self.coefficients)),)
+        made = []
+        for p, kernel in enumerate(self.kernels):
+            used, pair = np.flatnonzero(self.coefficients[:, p]), slice(p, p + 1)
+            vectors, coefficients = self.vectors[used], self.coefficients[used, pair]
+            made.append((pair, Expansion(kernel, vectors, coefficients)))
+        return tuple(made)
+
     def decisions(self, X: Array) -> Array:
         """All pairs' decision values of standardised rows, (n, pairs).
 
         A value too small to move its probability off 1/2 is zero, so that the sign of the decision
         and the larger probability are always one answer.
         """
-        if len(self.kernels) == 1:
-            f = self.kernels[0](X, self.vectors) @ self.coefficients
-        else:
-            f = np.empty((len(X), len(self.intercepts)))
-            for p, kernel in enumerate(self.kernels):
-                used = np.flatnonzero(self.coefficients[:, p])
-                f[:, p] = kernel(X, self.vectors[used]) @ self.coefficients[used, p]
+        f = np.empty((len(X), len(self.intercepts)))
+        for pairs, expansion in self._expansions:
+            f[:, pairs] = expansion(X)
         f += self.intercepts
         f[sigmoid_probability(f, self.slopes, 0.0) == 0.5] = 0.0
         return np.asarray(f)
@@ -61,18 +73,35 @@ class Machines:
         coupled = class_probabilities(decisions, self.slopes, self.n_classes)
         return sharpened(coupled, self.sharpness)
 
-    def in_blocks(self, X: Any, scaled: Callable[[Any], Array]) -> Array:
+    def in_blocks(self, X: Any, scaled: Callable[[Any], Array], n_jobs: int | None = None) -> Array:
         """``decisions`` of many rows, in blocks of bounded memory; ``scaled`` prepares a block."""
-        return blockwise(self.decisions, X, scaled, len(self.vectors))
+        widest = max(X.shape[1], len(self.intercepts))
+        return blockwise(self.decisions, X, scaled, BLOCK // widest, n_jobs)
 
 
 def blockwise(
-    decisions: Callable[[Array], Array], X: Any, scaled: Callable[[Any], Array], vectors: int
+    decisions: Callable[[Array], Array],
+    X: Any,
+    scaled: Callable[[Any], Array],
+    size: int,
+    n_jobs: int | None = None,
 ) -> Array:
-    """Decisions of many rows that are compared with so many vectors."""
-    size = max(1, BLOCK // max(vectors, X.shape[1], 1))
-    parts = [decisions(scaled(X[s : s + size])) for s in range(0, X.shape[0], size)]
+    """Decisions of many rows, so many at a time, on threads."""
+    n, size = X.shape[0], max(1, size)
+    if n <= size:
+        return decisions(scaled(X))
+    starts = range(0, n, size)
+    parts = on_threads(lambda s: decisions(scaled(X[s : s + size])), starts, n_jobs)
     return np.concatenate(parts)
+
+
+def ready(X: Any, width: int) -> bool:
+    """Whether X is rows to predict as they stand, so that no further check is needed.
+
+    scikit-learn's checks take longer than the prediction of a single row.
+    """
+    plain = type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and len(X) > 0
+    return plain and X.shape[1] == width and bool(np.isfinite(X).all())
 
 
 def class_probabilities(decisions: Array, slopes: Array, k: int) -> Array:
@@ -82,8 +111,8 @@ def class_probabilities(decisions: Array, slopes: Array, k: int) -> Array:
     if k == 2:
         return np.hstack([earlier, later])
     pairwise = np.full((len(later), k, k), 0.5)
-    for p, (i, j) in enumerate(combinations(range(k), 2)):
-        pairwise[:, j, i], pairwise[:, i, j] = later[:, p], earlier[:, p]
+    i, j = np.triu_indices(k, 1)
+    pairwise[:, j, i], pairwise[:, i, j] = later, earlier
     return couple(pairwise)
 
 

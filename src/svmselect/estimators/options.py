@@ -23,6 +23,11 @@ def check_options(estimator: Any) -> None:
         value = getattr(estimator, name)
         if not isinstance(value, str | bool) or value not in allowed:
             raise ValueError(f"{name}={value!r} is not one of {', '.join(map(repr, allowed))}")
+    if estimator.checkpoint is not None and estimator.multi_class == "ovo-separate":
+        raise ValueError(
+            "checkpoint is a file of one search, and multi_class='ovo-separate' runs one for each "
+            "pair of classes; leave one of the two out"
+        )
     limit = estimator.max_time
     if limit is not None and not (isinstance(limit, Real) and float(limit) > 0):
         raise ValueError(f"max_time={limit!r} must be None or a positive number of seconds")

@@ -14,6 +14,9 @@ from svmselect.kernels import Kernel
 from svmselect.posterior.predictive import latent_variance, log_odds
 from svmselect.types import Array, IntArray
 
+BLOCK = 2**22
+"""Kernel values held at a time when predicting: 32 MiB."""
+
 
 @dataclass(frozen=True)
 class Model:
@@ -72,9 +75,10 @@ class Posteriors:
         """Class probabilities, (n, classes), for these log odds."""
         return class_probabilities(decisions, self.slopes, self.n_classes)
 
-    def in_blocks(self, X: Any, scaled: Callable[[Any], Array]) -> Array:
+    def in_blocks(self, X: Any, scaled: Callable[[Any], Array], n_jobs: int | None = None) -> Array:
         """``decisions`` of many rows, in blocks of bounded memory; ``scaled`` prepares a block."""
-        return blockwise(self.decisions, X, scaled, len(self.vectors))
+        widest = max(X.shape[1], len(self.vectors))
+        return blockwise(self.decisions, X, scaled, BLOCK // widest, n_jobs)
 
     def as_plain(self) -> dict[str, Any]:
         """Arrays, numbers and kernels, to be kept in a fitted model."""

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from svmselect.datasets import load
-from svmselect.experiments.elitist_cma import ElitistCMA
 from svmselect.experiments.glasmachers_igel_data import BENCHMARKS, TABLE_1, Benchmark, Split, split
 from svmselect.experiments.glasmachers_igel_signs import signs
 from svmselect.experiments.reproduction.outcomes import Outcomes
@@ -25,6 +24,7 @@ from svmselect.experiments.reproduction.published import read_published
 from svmselect.experiments.reproduction.row import Published, Row
 from svmselect.kernels import RBF
 from svmselect.search import Search
+from svmselect.search.elitist_cma_es import ElitistCMA
 from svmselect.search.irprop import IRprop
 from svmselect.selection import select
 

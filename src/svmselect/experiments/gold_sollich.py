@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from svmselect.experiments.gold_sollich_figures import draw_ascent, draw_histograms, draw_walk
-from svmselect.experiments.gold_sollich_trials import WALKS, run
+from svmselect.experiments.gold_sollich_optima import optima_tasks, run
+from svmselect.experiments.gold_sollich_trials import GAUSSIAN_PROCESSES, WALKS
 from svmselect.experiments.reproduction.outcomes import Outcomes
 from svmselect.experiments.reproduction.paper import Exhibit, Paper, Task, seed_of
 from svmselect.experiments.reproduction.published import read_published
@@ -21,6 +22,7 @@ SIZES = {"crabs": (5, 80, 120), "pima": (7, 200, 332), "wdbc": (30, 300, 269),
 
 OURS = ("ours-ep", "ours-level-3", "ours-ensemble")
 GRADIENT, ANALYTIC = "evidence-gradient", "evidence-gradient-ep"
+VALIDATED = "evidence-gradient-ep-validated"
 
 BOUNDS = {
     "C": [0.01, 100.0],
@@ -98,7 +100,18 @@ def previous_tasks(trials: int, reduced: bool) -> list[Task]:
         _task(name, method, trial, seed_of("gold-sollich", name, method, trial), settings)
         for trial in range(1 if reduced else min(trials, 3))
         for name in names
-        for method in ("svm-cv", "gp-laplace")
+        for method in ("svm-cv", *GAUSSIAN_PROCESSES)
+        if method != "gp-ep" or trial == 0
+    ]
+
+
+def validated_tasks(trials: int, reduced: bool) -> list[Task]:
+    """Ascents that are stopped on a third of the training rows, held out (section 5.3.2)."""
+    settings = _ep(reduced) | {"validation": 1 / 3}
+    return [
+        _task(name, VALIDATED, trial, seed_of("gold-sollich", name, "ascent", trial), settings)
+        for trial in range(1 if reduced else min(trials, 10))
+        for name in (("crabs", "pima") if reduced else tuple(SIZES))
     ]
 
 
@@ -235,6 +248,39 @@ def table_5_rows(outcomes: Outcomes) -> list[Row]:
     return rows
 
 
+def optima_rows(outcomes: Outcomes) -> list[Row]:
+    """The share of pairs of ends with something worse between them, and what a vote is worth."""
+    rows = []
+    for name in SIZES:
+        for method in WALKS:
+            cell = (name, f"{method}-optima")
+            missing = outcomes.problem(*cell) or "reduced; give more trials"
+            rows += [
+                Row(name, method, "pairs of ends that are parted",
+                    outcomes.values(*cell, of="parted"), better="neither", missing=missing),
+                Row(name, method, "test error (%), mean of the walks",
+                    outcomes.values(*cell, of="mean_error"), missing=missing),
+                Row(name, method, "test error (%), their vote",
+                    outcomes.values(*cell, of="vote_error"), missing=missing),
+            ]  # fmt: skip
+    return rows
+
+
+def validated_rows(outcomes: Outcomes) -> list[Row]:
+    """Ascents on two thirds of the training rows: at the end, stopped, and the least on the way."""
+    rows = []
+    for name in SIZES:
+        missing = outcomes.problem(name, VALIDATED) or "reduced; give more trials"
+        for column, of in (
+            ("at the end", "error"),
+            ("stopped on held-out rows", "stopped_error"),
+            ("least on the way", "best_error"),
+        ):
+            values = outcomes.values(name, VALIDATED, of=of)
+            rows.append(Row(name, column, "test error (%)", values, missing=missing))
+    return rows
+
+
 def figure_1_rows(outcomes: Outcomes) -> list[Row]:
     """How the criterion and the test error go together along a walk."""
     cell = outcomes.cell("twonorm", "walk-trace")
@@ -309,6 +355,20 @@ PAPER = Paper(
         Exhibit("table", 3, "Mean test errors", table_3_tasks, table_3_rows),
         Exhibit("table", 4, "Best single trials", table_3_tasks, table_4_rows),
         Exhibit("table", 5, "Previous work", previous_tasks, table_5_rows),
+        Exhibit(
+            "table",
+            6,
+            "Section 5.2 (not a table of the paper): ends of walks and lines between them",
+            lambda _trials, reduced: optima_tasks(reduced, tuple(SIZES), BOUNDS),
+            optima_rows,
+        ),
+        Exhibit(
+            "table",
+            7,
+            "Section 5.3.2 (not a table of the paper): stopped on held-out rows",
+            validated_tasks,
+            validated_rows,
+        ),
         Exhibit("figure", 1, "A random walk on Twonorm", figure_1_tasks, figure_1_rows, draw_walk),
         *(
             Exhibit(

@@ -87,12 +87,14 @@ def cross_section(
 ) -> dict[str, Any]:
     """log10 GACV and log10 GCKL at points of (log10 lambda, log10 sigma) on a line."""
     axis = 0 if along == "lambda" else 1
-    estimate, target = [], []
+    estimate, target, rates, left_out = [], [], [], []
     for log_lambda, log_sigma in points:
         kernel, C = RBF(10.0**log_sigma), penalty(log_lambda, len(y))
         estimate.append(float(np.log10(score(X, y, "gacv", C, kernel).value)))
         machine = solve(kernel(X), y, C)
         target.append(float(np.log10(gckl(p, machine.decision))))
+        rates.append(gckl(p, machine.decision, "zero-one"))
+        left_out.append(float(np.log10(score(X, y, "loo-error", C, kernel, measure="loss").value)))
     places = [point[axis] for point in points]
     one, other = places[int(np.argmin(estimate))], places[int(np.argmin(target))]
     # how much GCKL is lost by taking GACV's minimiser
@@ -106,6 +108,16 @@ def cross_section(
         f"near_{along}": float(abs(one - other) <= NEAR + 1e-9),
         f"loss_{along}": loss,
         f"correlation_{along}": float(np.corrcoef(estimate, target)[0, 1]),
+        f"v0_{along}": left_out,
+        f"rate_{along}": rates,
+        f"v0_at_{along}": places[int(np.argmin(left_out))],
+        f"rate_at_{along}": places[int(np.argmin(rates))],
+        f"v0_apart_{along}": abs(places[int(np.argmin(left_out))] - other),
+        f"v0_loss_{along}": target[int(np.argmin(left_out))] - min(target),
+        # expected error rates (percent): what choosing by GACV, by V0 and by GCKL costs
+        f"rate_lost_{along}": 100.0 * (rates[int(np.argmin(estimate))] - min(rates)),
+        f"rate_lost_by_v0_{along}": 100.0 * (rates[int(np.argmin(left_out))] - min(rates)),
+        f"rate_lost_by_gckl_{along}": 100.0 * (rates[int(np.argmin(target))] - min(rates)),
     }
 
 
@@ -182,6 +194,20 @@ def curve_rows(example: str, along: str) -> Callable[[Outcomes], list[Row]]:
                 missing=missing),
             Row(example, "correlation of the two curves", "coefficient", values("correlation"),
                 better="higher", missing=missing),
+            Row(example, "minimiser of V0, the left-out loss", place, values("v0_at"),
+                better="neither", fold="median", missing=missing),
+            Row(example, "distance of V0's and GCKL's", place, values("v0_apart"),
+                missing=missing),
+            Row(example, "log10 GCKL lost by V0's choice", "log10", values("v0_loss"),
+                missing=missing),
+            Row(example, "minimiser of the 0-1 GCKL", place, values("rate_at"),
+                better="neither", fold="median", missing=missing),
+            *(
+                Row(example, f"error rate lost by {name}'s choice", "points", values(of),
+                    missing=missing)
+                for name, of in (("GACV", "rate_lost"), ("V0", "rate_lost_by_v0"),
+                                 ("GCKL", "rate_lost_by_gckl"))
+            ),
         ]  # fmt: skip
 
     return rows

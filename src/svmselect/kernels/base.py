@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 from math import fsum, prod
@@ -106,6 +106,21 @@ class Kernel(ABC):
         Block
             What fills and differentiates the Gram matrix, one tile at a time.
         """
+
+    def against(self, Z: Array) -> Callable[[Array], Block]:
+        """Bind the kernel to columns' rows that have been checked, for one set of rows or many.
+
+        Parameters
+        ----------
+        Z : ndarray of shape (m, d)
+            The columns' rows. What depends on them alone is made here, once.
+
+        Returns
+        -------
+        callable
+            A function of rows, of shape (n, d), that returns what ``block`` does.
+        """
+        return lambda X: self.block(X, Z)
 
     @abstractmethod
     def _diag(self, X: Array) -> Array: ...
@@ -330,6 +345,9 @@ class Composite(Kernel):
     def _bind(self, X: Array, Z: Array | None) -> tuple[list[Block], list[float | None]]:
         return [part.block(X, Z) for part in self.parts], [part.scalar for part in self.parts]
 
+    def _bound(self, Z: Array) -> tuple[list[Callable[[Array], Block]], list[float | None]]:
+        return [part.against(Z) for part in self.parts], [part.scalar for part in self.parts]
+
 
 class Sum(Composite):
     """The sum of kernels, k = k_1 + k_2 + ...; written with ``+``.
@@ -342,6 +360,10 @@ class Sum(Composite):
 
     def block(self, X: Array, Z: Array | None) -> Block:
         return SumBlock(*self._bind(X, Z))
+
+    def against(self, Z: Array) -> Callable[[Array], Block]:
+        bound, scalars = self._bound(Z)
+        return lambda X: SumBlock([part(X) for part in bound], scalars)
 
     def _diag(self, X: Array) -> Array:
         total: Array = np.sum(np.array([part._diag(X) for part in self.parts]), axis=0)
@@ -368,6 +390,10 @@ class Product(Composite):
 
     def block(self, X: Array, Z: Array | None) -> Block:
         return ProductBlock(*self._bind(X, Z))
+
+    def against(self, Z: Array) -> Callable[[Array], Block]:
+        bound, scalars = self._bound(Z)
+        return lambda X: ProductBlock([part(X) for part in bound], scalars)
 
     def _diag(self, X: Array) -> Array:
         total: Array = np.prod(np.array([part._diag(X) for part in self.parts]), axis=0)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .stationary import LengthScale, Stationary
+from .stationary import LengthScale, Stationary, StationaryBlock
 from .tangents import PerInput
-from .tiles import Array, Distances, Pairs
+from .tiles import Array, Block, Distances, Pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +86,10 @@ class Laplacian(Stationary):
     distances = Absolute
     parted = Steps
     length_scale: LengthScale = 1.0
+
+    def against(self, Z: Array) -> Callable[[Array], Block]:
+        scales = self._scales(Z)
+        return lambda X: StationaryBlock(self, Absolute.of(X, Z, scales))
 
     def profile(self, s: Array) -> None:
         np.negative(s, out=s)

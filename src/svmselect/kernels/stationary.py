@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, TypeAlias
 
 import numpy as np
 
 from .leaf import Leaf
 from .tangents import Memo, PerInput, Shared, Tangent
-from .tiles import Array, Block, Distances, assemble
+from .tiles import Array, Block, Columns, Distances, assemble
 
 LengthScale: TypeAlias = float | Sequence[float]
 
@@ -69,13 +69,21 @@ class Stationary(Leaf):
         return np.ones(len(X))
 
     def block(self, X: Array, Z: Array | None) -> Block:
+        return StationaryBlock(self, self.distances.of(X, Z, self._scales(X)))
+
+    def against(self, Z: Array) -> Callable[[Array], Block]:
+        columns = Columns.of(Z, self._scales(Z))
+        return lambda X: StationaryBlock(self, columns.from_rows(X))
+
+    def _scales(self, X: Array) -> Array:
+        """The length scales, which have to be as many as the columns, or one."""
         length_scale = np.asarray(self.length_scale)
         if length_scale.ndim and len(length_scale) != X.shape[1]:
             raise ValueError(
                 f"{self._label('length_scale')} has {len(length_scale)} entries but the data have "
                 f"{X.shape[1]} columns; give one for each column, or one number for all"
             )
-        return _StationaryBlock(self, self.distances.of(X, Z, length_scale))
+        return length_scale
 
     def gram(self, X: Array, memo: Memo) -> Array:
         if not isinstance(self.length_scale, float):
@@ -120,7 +128,9 @@ class Stationary(Leaf):
         return s
 
 
-class _StationaryBlock(Block):
+class StationaryBlock(Block):
+    """A stationary kernel bound to two sets of rows."""
+
     def __init__(self, kernel: Stationary, distances: Distances) -> None:
         self.kernel = kernel
         self.distances = distances

@@ -122,15 +122,8 @@ class Distances:
     @classmethod
     def of(cls, X: Array, Z: Array | None, length_scale: Array) -> Distances:
         """Centre on the mean of the columns, divide by the length scales, prepare the product."""
-        reference = X if Z is None else Z
-        centre = (reference / max(len(reference), 1)).sum(axis=0)
-        A = _scaled(X, centre, length_scale)
-        B = A if Z is None else _scaled(Z, centre, length_scale)
-        a2 = np.einsum("ij,ij->i", A, A)
-        b2 = a2 if Z is None else np.einsum("ij,ij->i", B, B)
-        left = np.column_stack((-2.0 * A, a2, np.ones(len(A))))
-        right = np.column_stack((B, np.ones(len(B)), b2))
-        return cls(X, reference, length_scale, A, B, left, right, a2, b2, symmetric=Z is None)
+        columns = Columns.of(X if Z is None else Z, length_scale)
+        return columns.symmetric if Z is None else columns.from_rows(X)
 
     @staticmethod
     def typical(X: Array) -> float:
@@ -195,6 +188,45 @@ class Distances:
         total += V.sum(axis=0) @ (B * B)
         total -= 2.0 * np.einsum("ij,ij->j", A, V @ B)
         return total
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """What distances to the rows of Z need to know of them alone."""
+
+    Z: Array
+    length_scale: Array
+    centre: Array
+    B: Array
+    right: Array
+    b2: Array
+
+    @classmethod
+    def of(cls, Z: Array, length_scale: Array) -> Columns:
+        """Centre on the mean of Z, divide by the length scales."""
+        centre = (Z / max(len(Z), 1)).sum(axis=0)
+        B = _scaled(Z, centre, length_scale)
+        b2 = np.einsum("ij,ij->i", B, B)
+        right = np.column_stack((B, np.ones(len(B)), b2))
+        return cls(Z, length_scale, centre, B, right, b2)
+
+    @property
+    def symmetric(self) -> Distances:
+        """The distances between the rows of Z."""
+        return self._distances(self.Z, self.B, self.b2, symmetric=True)
+
+    def from_rows(self, X: Array) -> Distances:
+        """The distances from the rows of X."""
+        A = _scaled(X, self.centre, self.length_scale)
+        return self._distances(X, A, np.einsum("ij,ij->i", A, A), symmetric=False)
+
+    def _distances(self, X: Array, A: Array, a2: Array, symmetric: bool) -> Distances:
+        left = np.empty((len(A), A.shape[1] + 2))
+        np.multiply(A, -2.0, out=left[:, :-2])
+        left[:, -2], left[:, -1] = a2, 1.0
+        return Distances(
+            X, self.Z, self.length_scale, A, self.B, left, self.right, a2, self.b2, symmetric
+        )
 
 
 def squared_distances(X: Array) -> Array:

@@ -23,7 +23,8 @@
 #include "list.hpp"
 #include "watch.hpp"
 
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+// Clones are told apart when the library is loaded, which glibc can do and musl cannot.
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
 #define SVMSELECT_CLONES __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
 #else
 #define SVMSELECT_CLONES

@@ -3,12 +3,17 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <mutex>
 #include <stdexcept>
+#include <string>
 
 #include "box_qp.hpp"
+#include "dual.hpp"
 #include "inspect.hpp"
+#include "machine.hpp"
 #include "pivoting.hpp"
 #include "settling.hpp"
+#include "team.hpp"
 #include "watch.hpp"
 
 namespace nb = nanobind;
@@ -17,11 +22,15 @@ using namespace svmselect;
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Output = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Table = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Numbers = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using NumberTable = nb::ndarray<std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using States = nb::ndarray<std::int8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 namespace {
 
 Lapack lapack{nullptr, nullptr, nullptr};
+std::once_flag taken;  // two threads may both be the first
 
 void* address(nb::handle capsule) {
     return PyCapsule_GetPointer(capsule.ptr(), PyCapsule_GetName(capsule.ptr()));
@@ -60,15 +69,111 @@ auto unlocked(const Work& work) {
     }
 }
 
+// One machine of a batch: what it is trained on, from where, and where its record goes.
+struct Job {
+    Group group;
+    const double* weights;
+    bool started;
+    Start start;
+    Index leader;  // the job whose answer it starts from, if it has no start of its own; or -1
+    Answer answer;
+};
+
+Start read_start(nb::handle given, Index n) {
+    const auto parts = nb::cast<nb::tuple>(given);
+    const auto vector = [&](int i) {
+        const auto found = nb::cast<Vector>(parts[i], false);
+        if (static_cast<Index>(found.shape(0)) != n) throw std::invalid_argument("a start of another length");
+        return found.data();
+    };
+    const auto free = nb::cast<Numbers>(parts[3], false), bound = nb::cast<Numbers>(parts[4], false);
+    return {vector(0),
+            vector(1),
+            vector(2),
+            free.data(),
+            bound.data(),
+            static_cast<Index>(free.shape(0)),
+            static_cast<Index>(bound.shape(0)),
+            nb::cast<double>(parts[5]),
+            nb::cast<double>(parts[6])};
+}
+
+// (rows, y, weights, starts, alpha, beta, decision, order), as machine/batch.py gives them. The
+// arrays stay alive as long as that tuple does.
+void read_group(const Matrix& K, nb::handle given, List<Job>& jobs) {
+    const auto parts = nb::cast<nb::tuple>(given);
+    const auto y = nb::cast<Vector>(parts[1], false);
+    const auto weights = nb::cast<Matrix>(parts[2], false);
+    const auto starts = nb::cast<nb::list>(parts[3]);
+    const auto alpha = nb::cast<Table>(parts[4], false), beta = nb::cast<Table>(parts[5], false),
+               decision = nb::cast<Table>(parts[6], false);
+    const auto order = nb::cast<NumberTable>(parts[7], false);
+    const std::size_t n = y.shape(0), k = weights.shape(0);
+    const auto fits = [&](const auto& table) { return table.shape(0) == k && table.shape(1) == n; };
+    bool fine = K.shape(0) == K.shape(1) && starts.size() == k && fits(weights) && fits(alpha) &&
+                fits(beta) && fits(decision) && fits(order);
+    Group group{K.data(), static_cast<Index>(K.shape(1)), nullptr, static_cast<Index>(n), y.data()};
+    if (parts[0].is_none()) {
+        fine = fine && n == K.shape(0);
+    } else {
+        const auto rows = nb::cast<Numbers>(parts[0], false);
+        fine = fine && rows.shape(0) == n;
+        for (std::size_t i = 0; fine && i < n; ++i)
+            fine = 0 <= rows.data()[i] && rows.data()[i] < static_cast<std::int64_t>(K.shape(0));
+        group.rows = rows.data();
+    }
+    if (!fine) throw std::invalid_argument("arrays of different lengths");
+    const Index first = jobs.size();
+    for (std::size_t i = 0; i < k; ++i) {
+        Job job{group, weights.data() + i * n, !starts[i].is_none(), {}, -1, {}};
+        if (job.started)
+            job.start = read_start(starts[i], group.n);
+        else if (i > 0)
+            job.leader = first;
+        job.answer.alpha = alpha.data() + i * n, job.answer.beta = beta.data() + i * n;
+        job.answer.decision = decision.data() + i * n, job.answer.order = order.data() + i * n;
+        jobs.push_back(job);
+    }
+}
+
+using Train = void (*)(const Group&, const double*, const Start*, const Setting&, const Lapack&, Watch&,
+                       Answer&);
+
+Train training_of(const std::string& loss) {
+    if (loss == "hinge") return train_dual<HingeLoss>;
+    if (loss == "squared_hinge") return train_dual<SquaredHingeLoss>;
+    throw std::invalid_argument("no compiled loss of this name");
+}
+
+// First those that others start from, then the others.
+void train_all(List<Job>& jobs, Train train, const Setting& setting, Index threads, Watch& watch) {
+    for (const bool leading : {true, false}) {
+        List<Index> turn;
+        for (Index i = 0; i < jobs.size(); ++i)
+            if ((jobs[i].leader < 0) == leading) turn.push_back(i);
+        side_by_side(turn.size(), threads, watch, [&](Index at, Watch& own) {
+            Job& job = jobs[turn[at]];
+            if (job.leader >= 0 && jobs[job.leader].answer.done) {
+                const Job& leader = jobs[job.leader];
+                job.start = leader.answer.as_start(leader.weights, setting.C), job.started = true;
+            }
+            const Start* start = job.started ? &job.start : nullptr;
+            train(job.group, job.weights, start, setting, lapack, own, job.answer);
+        });
+    }
+}
+
 }  // namespace
 
 NB_MODULE(_native, m) {
     m.def(
         "use_lapack",
         [](nb::handle potrf, nb::handle potrs, nb::handle pstrf) {
-            lapack.potrf = reinterpret_cast<decltype(lapack.potrf)>(address(potrf));
-            lapack.potrs = reinterpret_cast<decltype(lapack.potrs)>(address(potrs));
-            lapack.pstrf = reinterpret_cast<decltype(lapack.pstrf)>(address(pstrf));
+            std::call_once(taken, [&] {
+                lapack.potrf = reinterpret_cast<decltype(lapack.potrf)>(address(potrf));
+                lapack.potrs = reinterpret_cast<decltype(lapack.potrs)>(address(potrs));
+                lapack.pstrf = reinterpret_cast<decltype(lapack.pstrf)>(address(pstrf));
+            });
         },
         "Take the addresses of dpotrf, dpotrs and dpstrf from SciPy's capsules.");
     m.def(
@@ -120,6 +225,26 @@ NB_MODULE(_native, m) {
             return nb::make_tuple(d.rounds, d.settled, d.churn);
         },
         "Active-set descent, in place on beta and residual; (rounds, whether settled, churn).");
+    m.def(
+        "train",
+        [](Matrix K, nb::list groups, const char* loss, bool intercept, double C, Index threads) {
+            if (lapack.potrf == nullptr) throw std::runtime_error("use_lapack() was not called");
+            List<Job> jobs;
+            for (nb::handle group : groups) read_group(K, group, jobs);
+            const Train train = training_of(loss);
+            unlocked([&](Watch& watch) { train_all(jobs, train, {C, intercept}, threads, watch); });
+            nb::list found;
+            for (Index i = 0; i < jobs.size(); ++i) {
+                const Answer& a = jobs[i].answer;
+                if (a.done)
+                    found.append(nb::make_tuple(a.n_free, a.n_bound, a.ends[0], a.ends[1], a.intercept,
+                                                a.objective, a.gap, a.kkt, a.rounding));
+                else
+                    found.append(nb::none());
+            }
+            return found;
+        },
+        "Train machines, into the arrays given; a tuple each, None for what is left to Python.");
     m.def(
         "inspect",
         [](Matrix K, double tol) {

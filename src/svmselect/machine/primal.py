@@ -31,6 +31,11 @@ _MAX_STEPS = 60
 _PRECISE = 1e-7  # expected gain over the objective, at which the last stage ends
 _ROUGH = 1e-3  # the same for those before it
 _SAMPLE = 8  # a first stage on every eighth row, where enough of them are left
+LOST = Status(
+    "failed",
+    "the machine on features met numbers that are infinite or undefined; use a smaller C, or "
+    "standardise the inputs",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +93,14 @@ def _newton(
     for _ in range(_MAX_STEPS):
         z = y * f
         objective = 0.5 * float(theta @ theta) + float(cost @ rule.value(z))
+        if not np.isfinite(objective):
+            return theta, b, f, objective, LOST
         pull = cost * y * rule.slope(z)  # minus the gradient by f
         uphill, uphill_b = theta - _transposed(Phi, pull), -float(pull.sum())
-        d_theta, d_b = _step(Phi, cost * rule.curvature(z), uphill, uphill_b)
+        try:
+            d_theta, d_b = _step(Phi, cost * rule.curvature(z), uphill, uphill_b)
+        except LinAlgError:
+            return theta, b, f, objective, LOST
         gain = -float(uphill @ d_theta) - uphill_b * d_b
         d_f = _times(Phi, d_theta) + d_b
         t = _line_search(float(theta @ d_theta), float(d_theta @ d_theta), f, d_f, y, cost, rule)
@@ -130,15 +140,18 @@ def _step(Phi: Features, W: Array, uphill: Array, uphill_b: float) -> tuple[Arra
 
 def _cholesky(H: Array) -> tuple[Array, bool]:
     """Factor H, with as much added to the diagonal as rounding in single precision asks for."""
-    jitter = 0.0
-    while True:
+    most = float(H.diagonal().max())
+    if not np.isfinite(H).all():
+        raise LinAlgError("the matrix has entries that are no numbers")
+    for jitter in (0.0, *(most * 10.0 ** np.arange(-7.0, 2.0))):
         try:
             factor, lower = cho_factor(
                 H + jitter * np.eye(len(H)) if jitter else H, lower=True, check_finite=False
             )
             return np.asarray(factor), bool(lower)
         except LinAlgError:
-            jitter = 10.0 * jitter or 1e-7 * float(H.diagonal().max())
+            pass
+    raise LinAlgError("the matrix is not positive definite")
 
 
 def _line_search(

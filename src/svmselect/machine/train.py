@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
+from svmselect.machine.batch import Group, train_compiled
 from svmselect.machine.box_qp import BoxQP, solve_box
 from svmselect.machine.check import (
     check_gram,
@@ -99,10 +102,42 @@ def train(
     start: Solution | None = None,
 ) -> Solution:
     """``solve`` for arguments that are known to be sound, but for the size of K and of C w."""
+    ((machine,),) = train_together(
+        K, [Group(None, y, weights[None], (start,))], C, loss, fit_intercept
+    )
+    return machine
+
+
+def train_together(
+    K: Array,
+    groups: Sequence[Group],
+    C: float,
+    loss: str,
+    fit_intercept: bool,
+    threads: int = 1,
+) -> list[list[Solution]]:
+    """``train`` for many machines at once, to the same result on any number of threads.
+
+    Of a group the machines without a start of their own start from its first.
+    """
     check_scale(K)
-    C = check_penalty(C, weights)
+    for group in groups:
+        C = check_penalty(C, group.weights)
+    found = train_compiled(K, groups, C, loss, fit_intercept, threads)
     by = _train_dual if get_loss(loss).quadratic else _train_primal
-    return by(K, y, C, loss, fit_intercept, weights, start)
+    whole = []
+    for group, machines in zip(groups, found, strict=True):
+        done: list[Solution] = []
+        block: Array | None = None
+        for machine, weights, known in zip(machines, group.weights, group.starts, strict=True):
+            if machine is None:
+                start = known or (done[0] if done else None)
+                if block is None:
+                    block = K if group.rows is None else K[np.ix_(group.rows, group.rows)]
+                machine = by(block, group.y, C, loss, fit_intercept, weights, start)
+            done.append(machine)
+        whole.append(done)
+    return whole
 
 
 def _train_primal(

@@ -1,6 +1,7 @@
 // Long loops look up now and then, to see whether the caller wants them to end.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 
 namespace svmselect {
@@ -12,7 +13,14 @@ class Watch {
     // `wanted` says whether the loop is to end; it is asked ten times a second.
     explicit Watch(bool (*wanted)()) : wanted_(wanted), next_(Clock::now() + PERIOD) {}
 
+    // For a thread that helps: `ended` is set by the one that asks.
+    explicit Watch(const std::atomic<bool>* ended) : ended_(ended) {}
+
     void look() {
+        if (ended_ != nullptr) {
+            if (ended_->load(std::memory_order_relaxed)) throw Interrupted{};
+            return;
+        }
         const Clock::time_point now = Clock::now();
         if (now < next_) return;
         if (wanted_()) throw Interrupted{};
@@ -23,8 +31,9 @@ class Watch {
     using Clock = std::chrono::steady_clock;
     static constexpr std::chrono::milliseconds PERIOD{100};
 
-    bool (*wanted_)();
-    Clock::time_point next_;
+    bool (*wanted_)() = nullptr;
+    const std::atomic<bool>* ended_ = nullptr;
+    Clock::time_point next_{};
 };
 
 }  // namespace svmselect

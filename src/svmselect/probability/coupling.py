@@ -35,12 +35,14 @@ def couple(pairwise: Array) -> Array:
     Wu, Lin & Weng 2004, the first of their two approaches; Grassmann, Taksar & Heyman 1985.
     """
     k = pairwise.shape[1]
-    flow = np.clip(pairwise, SMALLEST, 1.0 - SMALLEST).transpose(0, 2, 1).copy()
+    # rows last, so that each operation runs along them
+    flow = np.ascontiguousarray(np.minimum(np.maximum(pairwise, SMALLEST), 1.0 - SMALLEST).T)
     for m in range(k - 1, 0, -1):  # leave state m out: its visits go on to the states before it
-        out = flow[:, m, :m].sum(axis=1)
-        flow[:, :m, m] /= out[:, None]
-        flow[:, :m, :m] += flow[:, :m, m, None] * flow[:, m, None, :m]
-    p = np.ones((len(flow), k))
+        onward, visits = flow[m, :m], flow[:m, m]
+        visits /= np.add.reduce(onward)
+        flow[:m, :m] += visits[:, None] * onward
+    p = np.ones((k, len(pairwise)))
     for m in range(1, k):
-        p[:, m] = np.einsum("ni,ni->n", p[:, :m], flow[:, :m, m])
-    return np.asarray(p / p.sum(axis=1, keepdims=True))
+        p[m] = np.add.reduce(p[:m] * flow[:m, m])
+    p /= np.add.reduce(p)
+    return np.ascontiguousarray(p.T)

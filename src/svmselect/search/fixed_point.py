@@ -47,9 +47,9 @@ class FixedPoint(Search[FixedPointState]):
     -----
     Level 2 iterates lambda <- gamma / (2 E_W), C = 1/lambda, until C settles, with gamma the
     effective number of parameters. Level 3 takes the kernel with the highest model evidence, log
-    p(D | lambda) - 1/2 log gamma; one with gamma <= 0 ranks last. Where two values of lambda lead
-    to each other (gamma jumps as points come near the margin) the one with the higher evidence is
-    taken.
+    p(D | lambda) - 1/2 log gamma, which ``kwok`` with ``level=3`` gives already; one with gamma at
+    or below zero ranks last. Where two values of lambda lead to each other (gamma jumps as points
+    come near the margin) the one with the higher evidence is taken.
 
     References
     ----------
@@ -98,7 +98,9 @@ class FixedPoint(Search[FixedPointState]):
                 continue  # no evidence, no re-estimate: this kernel stays where it is
             gamma, C, n = (_detail(answer, d) for d in ("effective_parameters", "next_C", "n"))
             # loss = -log p(D | lambda) / n, so level 3 adds 1/2 log gamma / n  (KW eq. 11)
-            ranks[k] = losses[k] + 0.5 * np.log(gamma) / n if gamma > 0 else np.inf
+            ranks[k] = losses[k] if gamma > 0 else np.inf
+            if gamma > 0 and answer.details.get("level", 2.0) < 3.0:
+                ranks[k] += 0.5 * np.log(gamma) / n
             if not (gamma > 0 and C > 0):
                 continue
             change = np.log(C) - answer.point[0]

@@ -151,8 +151,8 @@ def _better(outcomes: Sequence[Outcome]) -> Outcome:
 def _hessian(job: Job, session: Session, step: float) -> Array | None:
     """The Hessian of the negative log-likelihood of all data; None if it was cut short.
 
-    The criterion's own where it has one; else central differences of the exact gradient in the
-    coordinates of the vectors, made symmetric, and zero elsewhere.
+    The criterion's own where it has one that is finite; else central differences of the exact
+    gradient in the coordinates of the vectors, made symmetric, and zero elsewhere.
     """
     space, point, function = job.space, job.start, job.function
     assert isinstance(function, Posterior)
@@ -160,7 +160,8 @@ def _hessian(job: Job, session: Session, step: float) -> Array | None:
     if function.objective.criterion.curved:
         (end,) = run([replace(job, search=Look(((*point.tolist(),),), order=2))], session)
         found = None if end.best is None else end.best.evaluation.hessian
-        return None if found is None else n * found
+        if found is None or np.isfinite(found).all():
+            return None if found is None else n * found
     members = [i for group in vectors(space.names) for i in group]
     around = []
     for i in members:

@@ -72,7 +72,7 @@ class Objective:
         if order == 2 and self.criterion.curved:
             verdict = self.criterion.expand(context)
         else:
-            verdict = self.criterion.evaluate(context, order > 0 and self.criterion.differentiable)
+            verdict = self.criterion.evaluate(context, order > 0 and self.differentiable)
         slopes = verdict.gradient
         if verdict.sensitivity is not None:
             slopes = context.gradient(verdict.sensitivity)
@@ -87,6 +87,11 @@ class Objective:
             hessian=verdict.hessian,
         )
         return score, context.trained
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether there are gradients, with this loss."""
+        return self.criterion.differentiable_for(self.loss)
 
     def context(
         self,

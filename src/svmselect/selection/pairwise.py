@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from svmselect.criteria import Criterion
-from svmselect.criteria.base import Context, Verdict
+from svmselect.criteria.base import Context, Verdict, refit_together
 from svmselect.criteria.likelihood import Likelihood, Unfolded
+from svmselect.criteria.resampling import Resampled
 from svmselect.data import Dataset
 from svmselect.kernels import Kernel
 from svmselect.types import OK, Array, IntArray, Sensitivity
@@ -57,6 +58,9 @@ class Pairwise(Criterion):
     @property
     def differentiable(self) -> bool:
         return self._one.differentiable
+
+    def differentiable_for(self, loss: str) -> bool:
+        return self._one.differentiable_for(loss)
 
     @property
     def continuous(self) -> bool:
@@ -112,18 +116,31 @@ class Pairwise(Criterion):
         return found
 
     def _contexts(self, context: Context) -> Iterator[tuple[Part, Context]]:
-        """Each pair as its criterion sees it: a part of the same Gram matrix."""
+        """Each pair as its criterion sees it: a part of the same Gram matrix.
+
+        Machines of folds are trained for all pairs at once.
+        """
         settings = (context.kernel, context.C, context.loss, context.fit_intercept)
         known, trained = _by_pair(context.start), _by_pair(context.trained)
+        found = []
         for p, part in enumerate(self.parts):
             rows = part.rows
             whole = len(rows) == len(context.y)
             memo = context.memo if whole else context.memo.setdefault(p, {})
             own = Context(
                 part.data, *settings, start=known.get(p, {}), trained=trained.get(p, {}),
-                memo=memo, threads=context.threads,
-                gram=context.K if whole else context.K[np.ix_(rows, rows)],
+                memo=memo, threads=context.threads, gram=context.K, rows=None if whole else rows,
             )  # fmt: skip
+            found.append((part, own))
+        folded = [(own, part.criterion) for part, own in found]
+        refit_together(
+            [
+                (own, *judge.machines(judge.folds(own.data)))
+                for own, judge in folded
+                if isinstance(judge, Resampled)
+            ]
+        )
+        for p, (part, own) in enumerate(found):
             yield part, own
             context.trained.update({(p, key): s for key, s in own.trained.items()})
 

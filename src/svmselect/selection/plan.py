@@ -82,7 +82,7 @@ class Plan:
             raise ValueError(f"n_starts must be 1 or more, got {n_starts}")
         seed = _seed(random_state, checkpoint)
         judge = _criterion(criterion, options, None if random_state is None else seed)
-        seeker = _search(search, judge)
+        seeker = _search(search, judge, loss)
         kernels = list(kernel) if isinstance(kernel, list | tuple) else [kernel]
         if not kernels:
             raise ValueError("the list of kernels is empty; give at least one")
@@ -337,15 +337,21 @@ def _criterion(
     return get_criterion(criterion, **chosen)
 
 
-def _search(search: str | Search[Any], criterion: Criterion) -> Search[Any]:
+def _search(search: str | Search[Any], criterion: Criterion, loss: str) -> Search[Any]:
+    smooth = criterion.differentiable_for(loss)
     if search == "auto":
-        search = "lbfgs" if criterion.differentiable else "cma-es"
+        search = "lbfgs" if smooth else "cma-es"
     found = get_search(search)
-    if found.gradients and not criterion.differentiable:
+    if found.gradients and not smooth:
         others = [name for name, cls in all_searches().items() if not cls.gradients]
         raise ValueError(
             f"search {found.name!r} follows gradients and {criterion.name!r} with these options "
             f"has none; searches without: {', '.join(others)}"
+        )
+    if found.hessians and not criterion.curved:
+        raise ValueError(
+            f"search {found.name!r} needs a Hessian and {criterion.name!r} with these options has "
+            "none ('likelihood' and 'evidence-ep' do); use 'lbfgs', which needs gradients only"
         )
     return found
 

@@ -60,8 +60,16 @@ def _text(value: Any) -> str | None:
             return None
         plain = float(value)
         return str(int(plain)) if plain.is_integer() and abs(plain) < 1e15 else repr(plain)
-    text = str(value).strip()
+    text = _plain(value).strip()
     return None if text.lower() in MISSING or text in ("<NA>", "NaT") else text
+
+
+def _plain(value: Any) -> str:
+    """A cell as it is written; a time after the year 9999 as NumPy writes it."""
+    try:
+        return str(value)
+    except NotImplementedError:  # of pandas, which can hold such a time
+        return str(value.to_datetime64())
 
 
 def label(text: str) -> str:
@@ -93,7 +101,8 @@ def read_column(raw: Any, decimal: str, as_text: bool = False) -> NDArray[Any]:
     named = str(raw.dtype)
     words = as_text or named in ("category", "bool", "boolean") or raw.dtype.kind == "M"
     if not words and raw.dtype.kind in "iuf":
-        return np.asarray(raw.to_numpy(dtype=np.float64, na_value=np.nan))
+        with np.errstate(invalid="ignore"):  # of a float32 that is no number in an odd way
+            return np.asarray(raw.to_numpy(dtype=np.float64, na_value=np.nan))
     if words or pd.api.types.infer_dtype(raw, skipna=True) == "boolean":
         return texts(raw.tolist())  # truth values, dates and declared categories are words
     if named in ("object", "str", "string") and decimal == ".":

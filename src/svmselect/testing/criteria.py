@@ -106,7 +106,7 @@ def _checks_of_a_pair(criterion: Criterion, loss: str, offset: str) -> Iterator[
     for regime in regimes:
         label = f"value: {pair}, {regime}"
         yield label, partial(_check_value, criterion, at(regime), regime == "mixed")
-    if criterion.differentiable:
+    if criterion.differentiable_for(loss):
         for name, other in KERNELS.items():
             if criterion.refusal(other, loss, intercept) is None:
                 label = f"gradient: {pair}, mixed, {name} kernel"
@@ -363,7 +363,7 @@ def _check_weights(criterion: Criterion, p: Case) -> None:
 
 def _check_determinism(criterion: Criterion, p: Case) -> None:
     """Twice the same, to the last bit."""
-    wanted = criterion.differentiable
+    wanted = criterion.differentiable_for(p.loss)
     one, two = p.score(criterion, wanted), p.score(criterion, wanted)
     same = one.value == two.value and np.array_equal(
         np.array(one.gradient, dtype=float), np.array(two.gradient, dtype=float), equal_nan=True
@@ -398,7 +398,7 @@ def _ill_conditioned(p: Case) -> dict[str, Case]:
 
 def _check_ill_conditioned(criterion: Criterion, p: Case) -> None:
     """The value is finite, or the status is not ok and advises; the gradient likewise."""
-    score = p.score(criterion, gradient=criterion.differentiable)
+    score = p.score(criterion, gradient=criterion.differentiable_for(p.loss))
     if not score.status.ok:
         require(bool(score.status.advice), f"the status {score.status.name!r} has no advice")
         return

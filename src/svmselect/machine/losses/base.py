@@ -48,6 +48,9 @@ class Loss(ABC):
         and no active set ever changes.
     reaches_bound : bool
         Whether alpha reaches its bound C w: ``Solution.bound`` holds these points.
+    compiled : str or None
+        The name of its twin in the compiled code, by which machines are trained faster; None, as
+        for any new loss, if there is none.
 
     Notes
     -----
@@ -60,6 +63,7 @@ class Loss(ABC):
     curved: ClassVar[bool]
     smooth: ClassVar[bool]
     reaches_bound: ClassVar[bool]
+    compiled: ClassVar[str | None] = None
 
     @abstractmethod
     def value(self, z: Array) -> Array:

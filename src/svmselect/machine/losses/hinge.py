@@ -20,6 +20,7 @@ class Hinge(Loss):
     curved = False
     smooth = False
     reaches_bound = True
+    compiled = "hinge"
 
     def value(self, z: Array) -> Array:
         return np.maximum(1.0 - z, 0.0)

@@ -25,6 +25,7 @@ class SquaredHinge(Loss):
     curved = True
     smooth = False
     reaches_bound = False
+    compiled = "squared_hinge"
 
     def value(self, z: Array) -> Array:
         return 0.5 * np.maximum(1.0 - z, 0.0) ** 2

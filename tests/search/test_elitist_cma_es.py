@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from svmselect.experiments.elitist_cma import ElitistCMA
 from svmselect.search.base import Space
+from svmselect.search.elitist_cma_es import ElitistCMA
 from svmselect.types import Evaluation
 
 

@@ -1,8 +1,4 @@
-"""The (1+1)-CMA-ES: one child at a time, which replaces its parent if it is not worse.
-
-Glasmachers & Igel's search for the two discrete criteria, kept for their tables; ``cma-es``, with
-a population, goes further.
-"""
+"""The (1+1)-CMA-ES: one child at a time, which replaces its parent if it is not worse."""
 
 from __future__ import annotations
 
@@ -38,12 +34,30 @@ class ElitistState(State):
 
 @dataclass(frozen=True)
 class ElitistCMA(Search[ElitistState]):
-    """(1+1)-CMA-ES with the success rule for its step (Igel, Suttorp & Hansen 2006, Alg. 1).
+    """(1+1)-CMA-ES: a child takes its parent's place if it is not worse.
 
-    x' = x + s A z, C = A A', z standard normal; the smoothed rate of successes p moves the step by
-    exp((p - p*)/(d (1 - p*))), d = 1 + k/2; a success adds its path to C. ``units`` are the lengths
-    of a unit step in each coordinate. A child equal to its parent replaces it. Stops after
-    ``patience`` children without a gain, or ``iterations`` in all.
+    Parameters
+    ----------
+    step : float, default 0.1
+        The first step size.
+    units : tuple of float, optional
+        The lengths of a unit step in each coordinate; 1 if None.
+    patience : int, default 20
+        Stop after that many children in a row without a gain.
+    iterations : int, default 200
+        Stop after that many children.
+
+    Notes
+    -----
+    ``x' = x + s A z``, C = A A', z standard normal. The smoothed share p of successes moves the
+    step by ``exp((p - p*) / (d (1 - p*)))`` with d = 1 + k/2; a success adds its path to C. A child
+    equal to its parent replaces it, so that the search drifts over plateaus. One evaluation at a
+    time, no gradients. It is what Glasmachers & Igel minimised discrete criteria with; ``cma-es``,
+    with a population, goes further.
+
+    References
+    ----------
+    Igel, Suttorp & Hansen 2006, algorithm 1; Glasmachers & Igel 2010, section 5.
     """
 
     step: float = 0.1
@@ -52,7 +66,7 @@ class ElitistCMA(Search[ElitistState]):
     iterations: int = 200
 
     name = "elitist-cma-es"
-    reference = "Suttorp, Hansen & Igel 2009; Glasmachers & Igel 2010, section 5"
+    reference = "Igel, Suttorp & Hansen 2006; Glasmachers & Igel 2010, section 5"
 
     def start(self, point: Array, space: Space, seed: int) -> ElitistState:
         x = space.clip(point)
@@ -69,14 +83,15 @@ class ElitistCMA(Search[ElitistState]):
         loss = loss_of(answer)
         state = self._learn(state, loss) if state.iteration else replace(state, loss=loss)
         if state.stagnant >= self.patience:
-            return replace(state, stopped=Status("ok", ""))
+            said = Status("converged", f"no gain in {self.patience} children")
+            return replace(state, stopped=said)
         if state.iteration >= self.iterations:
-            return replace(state, stopped=Status("ok", ""))
+            said = Status("iterations", f"stopped after {state.iteration} children")
+            return replace(state, stopped=said)
         return self._breed(state)
 
     def choice(self, state: ElitistState) -> Array:
-        """The parent: among equals the last, not the first."""
-        return state.point
+        return state.point  # the parent: among equals the last, not the first
 
     def _breed(self, state: ElitistState) -> ElitistState:
         """Ask for one child."""

@@ -1,0 +1,231 @@
+"""ONNX graphs: what ONNX Runtime says of them is what the model says."""
+
+import builtins
+import re
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.exceptions import NotFittedError
+
+from svmselect import AutoKLR, AutoSVC
+from svmselect.estimators.machines import Machines
+from svmselect.estimators.onnx.graph import Graph
+from svmselect.estimators.onnx.judges import decisions
+from svmselect.estimators.onnx.kernels import _MAKERS
+from svmselect.kernels import (
+    RBF,
+    Constant,
+    Linear,
+    Matern,
+    Polynomial,
+    Product,
+    Sum,
+    available,
+)
+
+TOLERANCE = 1e-10  # asked for are 1e-6
+
+
+def drawn(k, n=120, d=4):
+    X, y = make_classification(
+        n, d, n_informative=d - 1, n_redundant=0, n_classes=k, n_clusters_per_class=1,
+        flip_y=0.1, random_state=k,
+    )  # fmt: skip
+    return X * np.geomspace(1.0, 100.0, d) + 10.0, y
+
+
+def fitted(k=2, labels=None, cls=AutoSVC, **options):
+    X, y = drawn(k)
+    chosen = {"max_time": 0.05, "random_state": 0} | options
+    return cls(**chosen).fit(X, y if labels is None else np.array(labels)[y])
+
+
+def answers(model, X, folder, alone=False):
+    """What ONNX Runtime answers, its float32 optimisations off if it is asked to be."""
+    runtime = pytest.importorskip("onnxruntime")
+    model.to_onnx(folder / "model.onnx")
+    session = runtime.InferenceSession(
+        str(folder / "model.onnx"), providers=["CPUExecutionProvider"]
+    )
+    assert [one.name for one in session.get_inputs()] == ["X"]
+    assert [one.type for one in session.get_inputs()] == ["tensor(double)"]
+    assert [one.name for one in session.get_outputs()] == ["label", "probabilities"]
+    assert session.get_outputs()[1].type == "tensor(double)"
+    return session.run(None, {"X": X})
+
+
+def check(model, folder, k=2, X=None):
+    """Labels and probabilities of the rows of the fit and of others, near and far."""
+    X = drawn(k)[0] if X is None else X
+    rng = np.random.default_rng(0)
+    rows = np.vstack([X, X + rng.normal(size=X.shape) * X.std(axis=0), 1e6 * X[:5]])
+    label, p = answers(model, rows, folder)
+    np.testing.assert_allclose(p, model.predict_proba(rows), rtol=0, atol=TOLERANCE)
+    np.testing.assert_array_equal(label, model.predict(rows))
+    assert p.shape == (len(rows), len(model.classes_))
+    return label
+
+
+KERNELS = [
+    "auto",
+    RBF([1.0, 2.0, 3.0, 4.0]),
+    Matern(1.0, 0.5),
+    Matern(1.0, 1.5),
+    Matern([1.0, 2.0, 3.0, 4.0], 2.5),
+    Matern([1.0, 2.0, 3.0, 4.0], 0.5),
+    Linear(),
+    Polynomial(3, 0.5),
+    Constant(2.0) * RBF(1.5) + Linear() + 0.5,
+    RBF(1.0) * Matern(2.0, 0.5) * Constant(3.0),
+]
+
+
+@pytest.mark.onnx
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_kernels(kernel, k, tmp_path):
+    check(fitted(k, kernel=kernel), tmp_path, k)
+
+
+@pytest.mark.onnx
+def test_a_constant_alone():
+    runtime = pytest.importorskip("onnxruntime")
+    graph = Graph()
+    ones = np.ones(1)
+    judge = Machines((Constant(2.0),), np.zeros((3, 4)), np.ones((3, 1)), ones, -ones, 2)
+    graph.extend("Identity", [decisions(graph, judge, "X")], ["f"])
+    onnx = pytest.importorskip("onnx")
+    inputs, outputs = (
+        [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.DOUBLE, [None, d])]
+        for name, d in (("X", 4), ("f", 1))
+    )
+    content = graph.model(inputs, outputs).SerializeToString()
+    session = runtime.InferenceSession(content, providers=["CPUExecutionProvider"])
+    (f,) = session.run(None, {"X": np.zeros((5, 4))})
+    np.testing.assert_array_equal(f, np.full((5, 1), 7.0))
+
+
+def test_every_kernel_has_a_row():
+    assert set(_MAKERS) == set(available().values())
+    tried = {type(leaf) for kernel in KERNELS[1:] for leaf in kernel.leaves()}
+    assert set(_MAKERS) == tried
+    assert {Sum, Product} <= {type(kernel) for kernel in KERNELS[1:]}
+
+
+@pytest.mark.onnx
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"cls": AutoKLR},
+        {"loss": "squared_hinge"},
+        {"standardize": False, "kernel": RBF(30.0)},
+        {"multi_class": "ovo-separate"},
+        {"criterion": "evidence-ep"},
+        {"class_weight": "balanced"},
+        {"ard": "yes", "max_time": None},
+    ],
+    ids=lambda options: next(iter(options)),
+)
+def test_ways_to_fit(options, tmp_path):
+    k = 3 if "multi_class" in options else 2
+    check(fitted(k, **options), tmp_path, k)
+
+
+@pytest.mark.onnx
+@pytest.mark.parametrize("k", [5, 12])
+def test_many_classes_are_coupled(k, tmp_path):
+    X = np.random.default_rng(k).normal(size=(20 * k, 4))
+    y = (np.arange(20 * k) + (X[:, 0] > 0)) % k
+    X[:, 1] += y
+    X[:, 2] -= y % 3
+    model = AutoSVC(ard="no", max_time=0.1, random_state=0).fit(X, y)
+    check(model, tmp_path, X=X)
+
+
+@pytest.mark.onnx
+@pytest.mark.parametrize(
+    "labels",
+    [["no", "yes"], [3, 7], [-1.0, 1.0], [False, True], np.array(["a", "b"], dtype=object)],
+    ids=["texts", "numbers", "floats", "booleans", "objects"],
+)
+def test_labels_are_what_they_were(labels, tmp_path):
+    found = check(fitted(labels=labels), tmp_path)
+    assert set(found.tolist()) == set(np.asarray(labels).tolist())
+
+
+@pytest.mark.onnx
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("threshold", ["balanced_accuracy", "costs"])
+def test_thresholds_are_in_the_graph(threshold, k, tmp_path):
+    costs = np.where(np.eye(k, dtype=bool), 0.0, 1.0) * np.geomspace(1.0, 9.0, k)[:, None]
+    model = fitted(k, threshold=costs if threshold == "costs" else threshold)
+    found = check(model, tmp_path, k)
+    rows = drawn(k)[0]
+    assert (found[: len(rows)] != model.predict_proba(rows).argmax(axis=1)).any()
+
+
+@pytest.mark.onnx
+@pytest.mark.parametrize("rows", [0, 1, 1000])
+def test_any_number_of_rows(rows, tmp_path):
+    X = np.random.default_rng(0).normal(size=(rows, 4))
+    label, p = answers(fitted(3), X, tmp_path)
+    assert label.shape == (rows,)
+    assert p.shape == (rows, 3)
+
+
+@pytest.mark.onnx
+def test_one_input_and_one_vector(tmp_path):
+    """Where numbers beside products of matrices would lose half their digits in the runtime."""
+    X = np.random.default_rng(0).normal(size=(60, 1))
+    model = AutoSVC(kernel=RBF(0.7) * Constant(3.3), max_time=0.05, random_state=0)
+    model.fit(X, (X[:, 0] ** 2 > 0.5).astype(int))
+    check(model, tmp_path, X=X)
+    model.support_vectors_, model.n_support_ = model.support_vectors_[:1], np.array([1, 0])
+    model.dual_coef_ = model.dual_coef_[:, :1]
+    model._judge = model._unpacked()
+    check(model, tmp_path, X=X)
+
+
+@pytest.mark.onnx
+def test_the_file_says_what_it_is(tmp_path):
+    onnx = pytest.importorskip("onnx")
+    model = fitted(labels=["no", "yes"])
+    model.to_onnx(tmp_path / "model.onnx")
+    kept = onnx.load(tmp_path / "model.onnx")
+    onnx.checker.check_model(kept, full_check=True)
+    assert kept.producer_name == "svmselect"
+    described = {one.key: one.value for one in kept.metadata_props}
+    assert described == {"classes": "no, yes", "kernel": repr(model.kernel_)}
+    assert {one.domain: one.version for one in kept.opset_import} == {"": 18, "ai.onnx.ml": 3}
+
+
+class Other(RBF):
+    """A kernel that nobody has written nodes for."""
+
+
+@pytest.mark.onnx
+def test_what_has_no_graph():
+    averaged = fitted(probability="posterior", max_time=None)
+    with pytest.raises(ValueError, match="averages over a posterior"):
+        averaged.to_onnx("never.onnx")
+    model = fitted()
+    object.__setattr__(model._judge, "kernels", (Other(1.0),))
+    with pytest.raises(ValueError, match="Other has no form as an ONNX graph"):
+        model.to_onnx("never.onnx")
+    with pytest.raises(NotFittedError):
+        AutoSVC().to_onnx("never.onnx")
+
+
+def test_the_package_is_asked_for(monkeypatch):
+    model = fitted()
+    importing = builtins.__import__
+
+    def without(name, *arguments, **options):
+        if name == "onnx":
+            raise ImportError("No module named 'onnx'")
+        return importing(name, *arguments, **options)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ImportError, match=re.escape("pip install 'svmselect[onnx]'")):
+        model.to_onnx("never.onnx")
