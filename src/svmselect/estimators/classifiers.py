@@ -165,6 +165,7 @@ class AutoClassifier(AutoMachine):
         n_jobs: int | None = None,
         random_state: Any = None,
         warm_start: bool = False,
+        checkpoint: Any = None,
         verbose: int = 0,
     ) -> None:
         self.kernel = kernel
@@ -186,6 +187,7 @@ class AutoClassifier(AutoMachine):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.warm_start = warm_start
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def _losses(self) -> tuple[str, ...]:
@@ -263,8 +265,13 @@ class AutoSVC(AutoMachine):
         Seed of folds and searches.
     warm_start : bool, default False
         Whether the search of the default strategy begins where the last fit ended.
+    checkpoint : path-like, optional
+        A file of JSON lines that every evaluation is written to; ``fit`` with the same file, data
+        and settings goes on where a killed one ended, and ends where it would have, bit for bit.
     verbose : int, default 0
-        1 logs the result, 2 every evaluation, to the logger "svmselect".
+        1 draws a bar, in a terminal or a notebook, and tells what was chosen; 2 also tells every
+        evaluation. The words go to standard error, or to the logger "svmselect" where logging is
+        set up for its level INFO.
 
     Attributes
     ----------
