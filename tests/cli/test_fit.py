@@ -59,13 +59,7 @@ def test_the_model_is_the_estimators(here: Here, table: Path) -> None:
     found = fit(here, "clients.csv", "--target", "churn", "--seed", "3")
     frame = clients()
     towns = sorted(frame["town"].unique())
-    X = np.column_stack(
-        [
-            frame["age"],
-            *((frame["town"] == town).astype(float) for town in towns),
-            (frame["member"] == "yes").astype(float),
-        ]
-    )
+    X = frame[["age", "town", "member"]]
     model = AutoSVC(random_state=3).fit(X, frame["churn"].to_numpy(dtype=str))
     assert found["C"] == pytest.approx(model.C_)
     assert found["error"]["value"] == pytest.approx(model.selection_.error.error)
@@ -124,10 +118,14 @@ def test_missing_values(here: Here, table: Path) -> None:
     frame.loc[5, "town"] = None
     frame.loc[7, "churn"] = "?"
     frame.to_csv("gaps.csv", index=False)
-    refused(here("fit", "gaps.csv", "-t", "churn"), "target 'churn'", "first in row 8")
+    refuse = ("--missing", "refuse")
+    refused(here("fit", "gaps.csv", "-t", "churn", *refuse), "target 'churn'", "first in row 8")
     frame.drop(index=7).to_csv("gaps2.csv", index=False)
-    ended = here("fit", "gaps2.csv", "-t", "churn")
-    refused(ended, "column 'age' (and 'town')", "row 4", "--missing impute")
+    ended = here("fit", "gaps2.csv", "-t", "churn", *refuse)
+    refused(ended, "column 'age' (and 'town')", "row 4", "--missing auto")
+    found = fit(here, "gaps.csv", "-t", "churn")
+    assert found["rows"] == 79
+    assert load("gaps/model.skops").encoder.inputs[0].gap
     found = fit(here, "gaps.csv", "-t", "churn", "--missing", "impute")
     assert found["rows"] == 79
     encoder = load("gaps/model.skops").encoder

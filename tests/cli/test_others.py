@@ -19,12 +19,11 @@ from svmselect.kernels import RBF
 @pytest.fixture
 def points(table: Path) -> tuple[np.ndarray, np.ndarray]:
     prepared = prepare("clients.csv", TableOptions(target="churn"))
-    return prepared.X, prepared.y
+    return prepared.matrix(True), prepared.y
 
 
 def test_score_at_a_point(here: Here, points) -> None:
     X, y = points
-    X = (X - X.mean(0)) / X.std(0)
     expected = svmselect.score(
         X, y, "smoothed-cv", C=3.0, kernel=RBF(2.0), loss="squared_hinge", gradient=True, cv=3,
         random_state=5,

@@ -97,16 +97,16 @@ def test_missing_and_infinite_values(bad):
     rows = X.copy()
     rows[3, 1] = bad
     with pytest.raises(ValueError, match=r"NaN|infinity"):
-        AutoSVC().fit(rows, y)
-    model = fitted(X, y)
+        AutoSVC(missing="error").fit(rows, y)
+    model = AutoSVC(random_state=0, missing="error").fit(X, y)
     with pytest.raises(ValueError, match=r"NaN|infinity"):
         model.predict(rows)
 
 
-def test_text_columns():
-    frame = pd.DataFrame({"a": X[:, 0], "b": ["x", "y"] * 20})
+def test_texts_in_arrays():
+    rows = pd.DataFrame({"a": X[:, 0], "b": ["x", "y"] * 20}).to_numpy()
     with pytest.raises(ValueError, match="could not convert string to float"):
-        AutoSVC().fit(frame, y)
+        AutoSVC().fit(rows, y)
 
 
 def test_scales_far_apart():

@@ -16,7 +16,7 @@ from svmselect.cli.model import SMALL, estimator
 from svmselect.cli.prepare import TableOptions, prepare, prepare_test, split, subset
 from svmselect.cli.progress import Bar, Stopper, Watcher
 from svmselect.cli.tested import Tested
-from svmselect.types import Array
+from svmselect.tables.table import Table
 
 INTERRUPTED = 130
 
@@ -94,17 +94,18 @@ def _model(criterion: str, options: CompareOptions) -> Any:
     losses = {"hinge", "squared_hinge", "logistic"}
     served = losses if known is None else {loss for loss, _ in known.serves}
     loss = next(one for one in ("hinge", "squared_hinge", "logistic") if one in served)
-    return estimator(
+    made = estimator(
         criterion, options.search, options.kernels, options.ard, loss, options.max_time,
         options.jobs, options.table.seed,
     )  # fmt: skip
+    return made.set_params(missing=options.table.missing)
 
 
 def _entry(
     name: str,
     model: Any,
-    rows: tuple[Array, NDArray[Any]],
-    apart: tuple[Array, NDArray[Any]],
+    rows: tuple[Table, NDArray[Any]],
+    apart: tuple[Table, NDArray[Any]],
     by: str,
     output: Output,
 ) -> tuple[Entry, bool]:

@@ -28,7 +28,7 @@ from svmselect.estimators.callbacks import Watch
 from svmselect.estimators.following import expected_evaluations
 from svmselect.estimators.persist import save
 from svmselect.files.lock import Lock
-from svmselect.types import Array
+from svmselect.tables.table import Table
 
 INTERRUPTED = 130
 
@@ -70,9 +70,9 @@ class FitOptions:
 class Rows:
     """Rows to train on, and rows to test on if there are any."""
 
-    X: Array
+    X: Table
     y: NDArray[Any]
-    test: tuple[Array, NDArray[Any]] | None = None
+    test: tuple[Table, NDArray[Any]] | None = None
     source: str = ""
 
 
@@ -83,6 +83,7 @@ def run(options: FitOptions, output: Output) -> int:
         options.criterion, options.search, options.kernels, options.ard, options.loss,
         options.max_time, options.jobs, options.table.seed,
     )  # fmt: skip
+    model.set_params(missing=options.table.missing)
     with Bar(f"reading {Path(options.data).name}", None, output):
         prepared = prepare(options.data, options.table)
     output.tell(prepared.words)
@@ -116,7 +117,7 @@ def _written(
     )
     save(summary.table_model, options.folder / "model.skops")
     (options.folder / "report.html").unlink(missing_ok=True)  # of a model that is no more
-    rival = _grid(options, rows, output) if options.grid else None
+    rival = _grid(options, model, rows, output) if options.grid else None
     summary = replace(summary, grid=rival)
     if options.page:
         _draw(options, summary, rows, output)
@@ -150,7 +151,9 @@ def _rows(
         )
         output.note(notes[-1])
     elif n > SMALL:
-        output.note(plan(n, rows.X.shape[1], len(np.unique(rows.y)), options.max_time))
+        output.note(
+            plan(n, len(prepared.encoder.columns), len(np.unique(rows.y)), options.max_time)
+        )
     return rows, notes
 
 
@@ -177,7 +180,7 @@ def _chosen(options: FitOptions, model: Any, rows: Rows, output: Output, notes: 
     return stopper.asked
 
 
-def _grid(options: FitOptions, rows: Rows, output: Output) -> Any:
+def _grid(options: FitOptions, model: Any, rows: Rows, output: Output) -> Any:
     """What the plain grid comes to on the same rows, or on a sample of many."""
     from svmselect import report
 
@@ -186,9 +189,9 @@ def _grid(options: FitOptions, rows: Rows, output: Output) -> Any:
         output.note(f"the plain grid sees {len(kept):,} of the {len(rows.y):,} rows")
     with Bar("the plain grid", None, output), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return report.plain_grid(
-            rows.X[kept], rows.y[kept], held_out=rows.test, n_jobs=options.jobs
-        )
+        test = None if rows.test is None else (model._encoded(rows.test[0]), rows.test[1])
+        X = model._encoded(rows.X[kept])
+        return report.plain_grid(X, rows.y[kept], held_out=test, n_jobs=options.jobs)
 
 
 def _draw(options: FitOptions, summary: FitSummary, rows: Rows, output: Output) -> None:
@@ -201,7 +204,6 @@ def _draw(options: FitOptions, summary: FitSummary, rows: Rows, output: Output) 
             summary.model,
             rows.X,
             rows.y,
-            names=summary.prepared.encoder.columns,
             title=options.title or f"{summary.prepared.target} in {summary.prepared.source.title}",
             held_out=rows.test,
             grid=summary.grid,

@@ -29,8 +29,14 @@ class Ard(StrEnum):
 class Missing(StrEnum):
     """What is done about missing values."""
 
-    refuse = "refuse"
+    auto = "auto"
     impute = "impute"
+    refuse = "refuse"
+
+    @property
+    def learned(self) -> str:
+        """What the estimators call it."""
+        return "error" if self is Missing.refuse else str(self.value)
 
 
 class Loss(StrEnum):
@@ -84,14 +90,18 @@ MissingValues = Annotated[
     typer.Option(
         "--missing",
         metavar="WAY",
-        help="Missing values: refuse, or impute (median, most frequent).",
+        help="Gaps: auto (told by a column or a level), impute (median, most frequent) or refuse.",
         rich_help_panel=DATA,
     ),
 ]
 Ignore = Annotated[
     list[str] | None,
     typer.Option(
-        "--ignore", metavar="NAME", help="A column to leave out; repeatable.", rich_help_panel=DATA
+        "--drop",
+        "--ignore",
+        metavar="NAME",
+        help="A column to leave out; repeatable.",
+        rich_help_panel=DATA,
     ),
 ]
 Use = Annotated[
@@ -100,6 +110,24 @@ Use = Annotated[
         "--use",
         metavar="NAME",
         help="A column to use though it looks like an identifier.",
+        rich_help_panel=DATA,
+    ),
+]
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--categorical",
+        metavar="NAME",
+        help="A column of categories though it looks like numbers or dates; repeatable.",
+        rich_help_panel=DATA,
+    ),
+]
+Ordered = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ordered",
+        metavar="NAME=A,B,C",
+        help="A column of categories that have an order, and the order; repeatable.",
         rich_help_panel=DATA,
     ),
 ]

@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
@@ -15,13 +16,14 @@ import numpy as np
 
 from svmselect.cli.console import Output, count
 from svmselect.cli.formulas import escaped
+from svmselect.cli.options import Missing
 from svmselect.cli.progress import Bar
 from svmselect.cli.tested import Tested
 from svmselect.files.whole import replacing_text
 from svmselect.tables import Encoder, Source, TableModel, open_source
 from svmselect.tables.cells import texts
-from svmselect.tables.encoder import Number
 from svmselect.tables.gather import labels_of
+from svmselect.tables.inputs import Number
 
 
 def run(
@@ -29,7 +31,7 @@ def run(
     data: str,
     target: Path | None,
     keep: tuple[str, ...],
-    impute: bool | None,
+    missing: Missing | None,
     header: bool | None,
     output: Output,
     escape: bool = False,
@@ -42,12 +44,13 @@ def run(
         raise ValueError("--json and the predictions both go to standard output; add -o FILE")
     source = open_source(data, header)
     known = load_table_model(model, source)
-    if impute is not None:
-        known = replace(known, encoder=replace(known.encoder, impute=impute))
-    known.encoder.match(source)
+    if missing is not None:
+        known = _minding(known, missing.learned)
+    known.encoder.match(source.names, source.title, source.sparse)
     kept = [source.column(name) for name in keep]
     counts: Counter[str] = Counter()
     unseen: dict[str, Counter[str]] = {}
+    gaps: Counter[str] = Counter()
     cell = escaped if escape else str
     rows = wrong = judged = 0
     with Bar(f"predicting {source.title}", None, output) as bar, _opened(target) as file:
@@ -58,6 +61,8 @@ def run(
             table = known.encoder.read(frame, source, rows)
             for name, strange in known.encoder.unseen(table).items():
                 unseen.setdefault(name, Counter()).update(strange)
+            gaps.update(known.encoder.new_gaps(table))
+            known.encoder.check(table, source.title)
             labels, p = known.predict(table, source.title)
             copied = [
                 ["" if c is None else cell(c) for c in texts(frame[n].tolist())] for n in kept
@@ -73,6 +78,11 @@ def run(
                 judged += int(there.sum())
             rows += len(frame)
             bar.step(len(frame))
+    for name, missing_there in gaps.items():
+        output.note(
+            f"column {name!r} has {count(missing_there, 'missing value')}, and had none in "
+            "training: they count as what is most usual"
+        )
     if not rows:
         output.note(f"{source.title} has no rows, so nothing was predicted")
     own = bool(source.digest) and known.origin.get("digest") == source.digest
@@ -96,6 +106,9 @@ def load_table_model(path: Path, source: Source | None = None) -> TableModel:
     width = getattr(found, "n_features_in_", None)
     if width is None or getattr(found, "predict_proba", None) is None:
         raise ValueError(f"{path} holds a {type(found).__name__}, which is no fitted classifier")
+    learned = vars(found).get("encoder_")
+    if isinstance(learned, Encoder):
+        return TableModel(learned, found, "\0no target", {})
     names = getattr(found, "feature_names_in_", None)
     if names is None:
         if source is None or len(source.names) != width:
@@ -106,6 +119,14 @@ def load_table_model(path: Path, source: Source | None = None) -> TableModel:
         names = source.names
     inputs = tuple(Number(str(name), 0.0) for name in names)
     return TableModel(Encoder(inputs), found, "\0no target", {})
+
+
+def _minding(known: TableModel, missing: str) -> TableModel:
+    """The model with another way to deal with gaps."""
+    told = copy(known.estimator)
+    if isinstance(vars(told).get("encoder_"), Encoder):
+        told.encoder_ = replace(told.encoder_, missing=missing)
+    return replace(known, encoder=replace(known.encoder, missing=missing), estimator=told)
 
 
 @contextmanager
@@ -138,7 +159,7 @@ def _tell(
         shown = ", ".join(repr(text) for text, _ in strange.most_common(3))
         output.note(
             f"column {name!r} has {count(strange.total(), 'value')} that the model has not seen "
-            f"({shown}): they count as none of its categories"
+            f"({shown}): they count as rare ones, or as none of its categories"
         )
     wrong, n = judged
     tested = Tested.seen(wrong / n, n, count(n, "row")) if n else None

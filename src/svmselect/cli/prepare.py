@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from svmselect.cli.console import count
 from svmselect.cli.options import Missing
+from svmselect.estimators.problem import Scaling
 from svmselect.tables import Encoder, Source, Table, gather, open_source
-from svmselect.tables.encoder import infinite
 from svmselect.tables.gather import labels_of
-from svmselect.tables.roles import check_complete, unused
+from svmselect.tables.roles import Left, unused, with_roles
 from svmselect.tables.source import listed
+from svmselect.tables.table import check_complete, joined
 from svmselect.types import Array
 
 _MOST_CLASSES = 100
@@ -29,11 +30,13 @@ class TableOptions:
 
     target: str | None = None
     header: bool | None = None
-    impute: bool = False
+    missing: str = "auto"
     ignore: tuple[str, ...] = ()
     use: tuple[str, ...] = ()
     rows: int | None = None
     seed: int = 0
+    categorical: tuple[str, ...] = ()
+    ordered: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -45,23 +48,33 @@ class TableOptions:
         use: list[str] | None,
         rows: int | None,
         seed: int,
+        categorical: list[str] | None = None,
+        ordered: list[str] | None = None,
     ) -> TableOptions:
         """As the options of a command say it."""
-        impute = missing is Missing.impute
-        return cls(target, header, impute, tuple(ignore or ()), tuple(use or ()), rows, seed)
+        return cls(
+            target, header, missing.learned, tuple(ignore or ()), tuple(use or ()), rows, seed,
+            tuple(categorical or ()), tuple(ordered or ()),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """Rows that can be classified; ``notes`` say what was left out."""
+    """Rows that can be classified; ``notes`` say what was left out, ``left`` has these columns."""
 
     source: Source
     target: str
     encoder: Encoder
-    X: Array
+    X: Table
     y: NDArray[Any]
     total: int
     notes: tuple[str, ...]
+    left: tuple[Left, ...] = ()
+
+    def matrix(self, standardize: bool) -> Array:
+        """The rows as numbers, as an estimator would have them."""
+        X = self.encoder.encode(self.X, self.source.title)
+        return Scaling.of(X, np.ones(len(X)), standardize, self.encoder.spans)(X)
 
     @property
     def classes(self) -> dict[str, int]:
@@ -95,7 +108,8 @@ def prepare(data: str, options: TableOptions) -> Prepared:
             f"{len(table):,} of {table.total:,} rows are used, drawn at random (seed "
             f"{options.seed}); --rows changes that"
         )
-    table, labels = _labelled(table, target, source, options.impute, notes)
+    table, labels = _labelled(table, target, source, options.missing != "error", notes)
+    table = with_roles(table, source, options.categorical, options.ordered)
     left = unused(table, target, ignore, use)
     notes += [f"column {one.name!r} is left out: {one.reason}" for one in left]
     inputs = table.without([target, *(one.name for one in left)])
@@ -104,9 +118,9 @@ def prepare(data: str, options: TableOptions) -> Prepared:
             f"{source.title} has no input left besides the target {target!r}: every other column "
             "has one value or names the rows; --use NAME keeps one nevertheless"
         )
-    if not options.impute:
+    if options.missing == "error":
         check_complete(inputs, source.title)
-    encoder = Encoder.of(inputs, options.impute)
+    encoder = Encoder.of(inputs, options.missing)
     most = _most_rows(len(encoder.columns), len(np.unique(labels)))
     if len(labels) > most:
         kept = subset(len(labels), labels, most, options.seed)
@@ -115,11 +129,11 @@ def prepare(data: str, options: TableOptions) -> Prepared:
             f"encoded columns and {len(np.unique(labels))} classes leave room for in memory"
         )
         inputs, labels = inputs.take(kept), labels[kept]
-    X = _encoded(encoder, inputs, source)
-    return Prepared(source, target, encoder, X, labels, table.total, tuple(notes))
+    encoder.check(inputs, source.title)
+    return Prepared(source, target, encoder, inputs, labels, table.total, tuple(notes), tuple(left))
 
 
-def prepare_test(data: str, like: Prepared, options: TableOptions) -> tuple[Array, NDArray[Any]]:
+def prepare_test(data: str, like: Prepared, options: TableOptions) -> tuple[Table, NDArray[Any]]:
     """The rows of another file, as the first was read."""
     source = open_source(data, options.header)
     if like.target not in source.names:
@@ -127,14 +141,15 @@ def prepare_test(data: str, like: Prepared, options: TableOptions) -> tuple[Arra
             f"{source.title} has no column {like.target!r}, the target; its columns are "
             f"{listed(source.names)}"
         )
-    like.encoder.match(source)
+    like.encoder.match(source.names, source.title, source.sparse)
     most = _most_rows(len(like.encoder.columns), 2)
-    columns, labels, before = [], [], 0
+    tables, labels, before = [], [], 0
     for frame in source.frames():
         table = like.encoder.read(frame, source, before)
-        if not options.impute:
+        if options.missing == "error":
             check_complete(table, source.title)
-        columns.append(_encoded(like.encoder, table, source))
+        like.encoder.check(table, source.title)
+        tables.append(table)
         labels.append(labels_of(frame[like.target].tolist()))
         before += len(frame)
         if before > most:
@@ -152,7 +167,7 @@ def prepare_test(data: str, like: Prepared, options: TableOptions) -> tuple[Arra
             f"{source.title} has the class {strange[0]!r}, which {like.source.title} has not; "
             "correct it, or train on rows of that class too"
         )
-    return np.vstack(columns)[known], y[known].astype(str)
+    return joined(tables)[known], y[known].astype(str)
 
 
 def subset(n: int, y: NDArray[Any], size: int, seed: int) -> NDArray[np.intp]:
@@ -192,24 +207,18 @@ def _most_rows(width: int, classes: int) -> int:
     return max(100, _ROOM // max(width, classes * (classes - 1) // 2))
 
 
-def _encoded(encoder: Encoder, table: Table, source: Source) -> Array:
-    X = encoder.encode(table)
-    infinite(X, encoder.columns, table, source.title)
-    return X
-
-
 def _labelled(
-    table: Table, target: str, source: Source, impute: bool, notes: list[str]
+    table: Table, target: str, source: Source, leave: bool, notes: list[str]
 ) -> tuple[Table, NDArray[Any]]:
     """Rows with a label, and the labels; refuses what is no classification."""
     labels = labels_of(table.columns[target])
     known = np.array([label is not None for label in labels], dtype=np.bool_)
     gaps = int((~known).sum())
-    if gaps and not impute:
+    if gaps and not leave:
         raise ValueError(
             f"the target {target!r} of {source.title} has {gaps} missing values, the first in row "
             f"{table.rows[int(np.argmin(known))]}; fill them in, remove the rows, or say "
-            "--missing impute, which leaves these rows out"
+            "--missing auto, which leaves these rows out"
         )
     if gaps:
         notes.append(f"{count(gaps, 'row')} without a value of {target!r} left out")

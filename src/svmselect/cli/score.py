@@ -32,7 +32,6 @@ class ScoreOptions:
 def run(data: str, table: TableOptions, options: ScoreOptions, output: Output) -> None:
     """Read, evaluate and tell."""
     from svmselect.criteria import get_criterion
-    from svmselect.data import standardise
     from svmselect.selection import score
 
     get_criterion(options.criterion)
@@ -43,7 +42,8 @@ def run(data: str, table: TableOptions, options: ScoreOptions, output: Output) -
     output.tell(prepared.words)
     for note in prepared.notes:
         output.note(note)
-    X, y = prepared.X, prepared.y
+    y = prepared.y
+    X = prepared.matrix(options.standardize)
     if len(prepared.classes) != 2:
         raise ValueError(
             f"{prepared.target!r} has {len(prepared.classes)} classes, and a criterion is of two; "
@@ -53,9 +53,6 @@ def run(data: str, table: TableOptions, options: ScoreOptions, output: Output) -
         kept = subset(len(y), y, SMALL, table.seed)
         output.note(f"{len(kept):,} of {len(y):,} rows are used; --rows changes that")
         X, y = X[kept], y[kept]
-    if options.standardize:
-        mean, scale = standardise(X, np.ones(len(X)))
-        X = (X - mean) / scale
     began = time.perf_counter()
     found = score(
         X, y, options.criterion, C=options.C, kernel=kernel, loss=options.loss,

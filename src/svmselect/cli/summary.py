@@ -39,7 +39,7 @@ class FitSummary:
             "digest": self.prepared.source.digest,
             "svmselect": __version__,
         }
-        return TableModel(self.prepared.encoder, self.model, self.prepared.target, origin)
+        return TableModel(self.model.encoder_, self.model, self.prepared.target, origin)
 
     @property
     def guessing(self) -> tuple[str, float]:
@@ -50,7 +50,8 @@ class FitSummary:
     @property
     def relevance(self) -> dict[str, float]:
         """What each input counts, most first."""
-        return self.prepared.encoder.relevance(self.model.feature_importances_)
+        found: dict[str, float] = self.model.encoder_.relevance(self.model.feature_importances_)
+        return found
 
     def tell(self, output: Output, seconds: float) -> None:
         """A short table, or one JSON object."""

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from svmselect.cli.console import percent
 from svmselect.plots.data.calibration import wilson
-from svmselect.types import Array
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class Tested:
         return cls(error, float(low), float(high), rows, by)
 
     @classmethod
-    def of(cls, model: Any, X: Array, y: NDArray[Any], by: str) -> Tested:
+    def of(cls, model: Any, X: Any, y: NDArray[Any], by: str) -> Tested:
         """The error on rows that the model has not seen."""
         wrong = float(np.mean(model.predict(X) != y))
         return cls.seen(wrong, len(y), by)

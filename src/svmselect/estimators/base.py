@@ -20,7 +20,6 @@ from sklearn.utils.validation import (
     _check_sample_weight,
     check_consistent_length,
     check_is_fitted,
-    validate_data,
 )
 
 from svmselect.criteria import available, get_criterion
@@ -32,8 +31,9 @@ from svmselect.estimators.callbacks import CallbackSupportMixin, Reporter, Watch
 from svmselect.estimators.chosen import fitted_machines, sharpen
 from svmselect.estimators.decisions import Judged, check_threshold, rule, threshold_of
 from svmselect.estimators.following import Following, interrupted
+from svmselect.estimators.given import encoded, learned
 from svmselect.estimators.keeping import as_plain, from_plain
-from svmselect.estimators.machines import Machines, from_dual_coef, ready, to_dual_coef
+from svmselect.estimators.machines import Machines, from_dual_coef, to_dual_coef
 from svmselect.estimators.members import Member, Recipe, averaged, weighed
 from svmselect.estimators.options import (
     averages,
@@ -53,6 +53,7 @@ from svmselect.probability.prediction_sets import check_alpha, least_probability
 from svmselect.probability.thresholds import decide
 from svmselect.search.checkpoint import seed_of
 from svmselect.search.trace import Trace, without_hessian
+from svmselect.selection.hierarchy import of_variables
 from svmselect.selection.result import Selection
 from svmselect.types import Array, BoolArray, Note, Status
 
@@ -76,6 +77,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing != "error"
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> AutoMachine:
@@ -111,7 +113,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         began = time.perf_counter()
         losses = self._losses()
         check_options(self)
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
+        X, y = learned(self, X, y)
         check_classification_targets(y)
         weights = groups_of = None
         if sample_weight is not None:
@@ -128,7 +130,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         seed = self._seed(checkpoint)
         problem = Problem.of(
             rows, y, weights, groups_of, self.cv, self.class_weight, standardises(self), seed,
-            bends(self),
+            bends(self), self._spans,
         )  # fmt: skip
         check_threshold(self.threshold, problem.classes)
         limits = Limits(self.max_time, self.n_jobs, seed, report, checkpoint)
@@ -166,7 +168,8 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             )
         average = averages(self) and len(problem) <= MANY
         if is_default(self):
-            kernels, start = self._forms(), self._warm(problem)
+            kernels = [self._told(kernel) for kernel in self._forms()]
+            start = self._warm(problem)
             groups = [(kernel,) for kernel in kernels] if average else [tuple(kernels)]
             recipes = [Recipe(loss, group) for loss in losses for group in groups]
             found = by_default(problem, pairs, recipes, self.ard, separate, limits, start)
@@ -198,7 +201,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         options |= {"kernel": member.chosen.setting.kernels[0], "threshold": "argmax"}
         options |= {} if member.loss == "logistic" else {"loss": member.loss}
         made: AutoMachine = make(**options)
-        made.n_features_in_ = self.n_features_in_
+        made.n_features_in_, made.encoder_ = self.n_features_in_, self.encoder_
         made._keep(X, problem, member)
         made.companions_, made.weights_ = [], np.ones(1)
         return made
@@ -246,7 +249,9 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         self.intercept_ = machines.intercepts if k == 2 else -machines.intercepts
         self.sigmoid_slope_, self.sharpness_ = machines.slopes, machines.sharpness
         self._posterior = None if chosen.posterior is None else chosen.posterior.as_plain()
-        self.feature_importances_ = relevance(setting.kernels, spread_of(problem.X, problem.counts))
+        self.feature_importances_ = self._by_input(
+            relevance(setting.kernels, spread_of(problem.X, problem.counts))
+        )
         self.best_score_ = chosen.value
         self.best_params_ = _parameters(self.C_, setting.kernels)
         self.selection_ = Selection(
@@ -320,25 +325,41 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         return self.kernel_ if isinstance(self.kernel_, tuple) else (self.kernel_,)
 
     @property
+    def _spans(self) -> Array | None:
+        """What columns are divided by that are not to be standardised; None if all are."""
+        return None if self.encoder_ is None or self.encoder_.plain else self.encoder_.spans
+
+    def _told(self, kernel: Kernel) -> Kernel:
+        """The kernel, told which columns are one variable."""
+        if self.encoder_ is None or self.encoder_.plain:
+            return kernel
+        return of_variables(kernel, self.encoder_.variables.tolist())
+
+    def _by_input(self, shares: Array) -> Array:
+        """Relevances of columns added up for each input."""
+        if self.encoder_ is None or self.encoder_.plain:
+            return shares
+        found = np.bincount(self.encoder_.owners, shares, self.n_features_in_)
+        return np.asarray(found, dtype=np.float64)
+
+    @property
     def _scaling(self) -> Scaling:
         bend = None if self.bend_ is None else Bend(*self.bend_)
         return Scaling(self.mean_, self.scale_, bend)
 
-    def _checked(self, X: Any) -> Any:
-        """The rows as an array or a sparse matrix."""
+    def _encoded(self, X: Any) -> Any:
+        """Rows as the matrix that the kernel sees before it is scaled (sparse ones stay sparse)."""
         check_is_fitted(self)
-        if "feature_names_in_" in vars(self) or not ready(X, self.n_features_in_):
-            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return X
+        return encoded(self, X)
 
-    def _decisions(self, X: Any) -> tuple[Machines | Posteriors, Array]:
-        """Our own decision values of every pair, f > 0 for the later class."""
-        machines, scaling = self._judge, self._scaling
-        return machines, machines.in_blocks(X, lambda block: scaling(_dense(block)), self.n_jobs)
+    def _of_matrix(self, X: Any) -> Array:
+        """Our own decision values of every pair, f > 0 for the later class, of encoded rows."""
+        scaling = self._scaling
+        return self._judge.in_blocks(X, lambda block: scaling(_dense(block)), self.n_jobs)
 
     def _logs(self, X: Any) -> Array:
-        """Log-probabilities of checked rows, averaged over the companions if there are any."""
-        machines, f = self._decisions(X)
+        """Log-probabilities of encoded rows, averaged over the companions if there are any."""
+        machines, f = self._judge, self._of_matrix(X)
         if machines.n_classes > 2:
             own = _log(machines.probabilities(f))
         else:
@@ -353,16 +374,16 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             np.logaddexp.reduce([w + one for w, one in zip(shares, said, strict=True)])
         )
 
-    def _average(self, X: Any) -> Array:
-        """Probabilities of checked rows, averaged over the companions if there are any."""
-        machines, f = self._decisions(X)
+    def _probabilities(self, X: Any) -> Array:
+        """Probabilities of encoded rows, averaged over the companions if there are any."""
         if not self.companions_:
-            return machines.probabilities(f)
-        if machines.n_classes == 2:
+            return self._judge.probabilities(self._of_matrix(X))
+        if len(self.classes_) == 2:
             logs = self._logs(X)
             odds = logs[:, 1] - logs[:, 0]
             return np.column_stack([sigmoid_probability(odds, one, 0.0) for one in (1.0, -1.0)])
-        said = [machines.probabilities(f), *(one._average(X) for one in self.companions_)]
+        said = [self._judge.probabilities(self._of_matrix(X))]
+        said += [companion._probabilities(X) for companion in self.companions_]
         return np.asarray(sum(w * p for w, p in zip(self.weights_, said, strict=True)))
 
     def decision_function(self, X: Any) -> Array:
@@ -382,16 +403,14 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             several machines that are averaged: the log odds of the average, and for "ovo" the
             values of the heaviest.
         """
-        X = self._checked(X)
-        machines, f = self._decisions(X)
-        if machines.n_classes > 2 and self.decision_function_shape == "ovo":
-            return -f
-        if machines.n_classes > 2:
-            return _log(self._average(X) if self.companions_ else machines.probabilities(f))
+        X = self._encoded(X)
+        if len(self.classes_) > 2:
+            own = self.decision_function_shape == "ovo"
+            return -self._of_matrix(X) if own else _log(self._probabilities(X))
         if self.companions_:
             logs = self._logs(X)
             return np.asarray(logs[:, 1] - logs[:, 0])
-        return np.asarray(f[:, 0])
+        return np.asarray(self._of_matrix(X)[:, 0])
 
     def predict_proba(self, X: Any) -> Array:
         """Compute the probabilities of ``classes_``; the largest is the prediction.
@@ -406,7 +425,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         ndarray of shape (m, k)
             The probabilities.
         """
-        return self._average(self._checked(X))
+        return self._probabilities(self._encoded(X))
 
     def predict_log_proba(self, X: Any) -> Array:
         """Compute the logarithms of ``predict_proba``.
@@ -421,8 +440,8 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         ndarray of shape (m, k)
             The logarithms.
         """
-        X = self._checked(X)
-        return _log(self._average(X)) if len(self.classes_) > 2 else self._logs(X)
+        X = self._encoded(X)
+        return _log(self._probabilities(X)) if len(self.classes_) > 2 else self._logs(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the most probable class of each row, or the one that ``threshold`` asks for.

@@ -183,5 +183,5 @@ def _form(kernel: Any, separate_scales: bool, d: int) -> Kernel:
     """A kernel to be searched; one given by name may have a length scale for each input."""
     form = as_kernel("rbf" if isinstance(kernel, str) and kernel == "auto" else kernel)
     if isinstance(kernel, str) and separate_scales and isinstance(form, Stationary) and d > 1:
-        return replace(form, length_scale=(1.0,) * d)  # type: ignore[type-var]
+        return form.parted(d)
     return form

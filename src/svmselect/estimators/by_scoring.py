@@ -162,7 +162,7 @@ def _at(record: Record, kernel: Kernel) -> Kernel | None:
         return kernel.at(record.point[1:])
     if isinstance(kernel, RBF) and all(n.startswith("rbf.length_scale") for n in record.names[1:]):
         scales = np.exp(record.point[1:]).tolist()
-        return RBF(scales[0]) if len(scales) == 1 else RBF(scales)
+        return kernel.with_scales(scales[0] if len(scales) == 1 else scales)
     return None
 
 

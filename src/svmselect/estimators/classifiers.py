@@ -46,6 +46,10 @@ class AutoClassifier(AutoMachine):
         Whether the machines of several losses and kernels are averaged by their marginal
         likelihood, instead of taking the best: "auto" where the default strategy decides alone, up
         to 3000 rows; attributes such as ``C_`` and ``kernel_`` are those of the heaviest.
+    missing : {"auto", "error", "impute"}, default "auto"
+        Gaps (NaN, None) in X: "auto" fills in the median and adds a column that says so, or makes
+        them a level of a category; "impute" fills in the median or the most frequent level and
+        forgets about it; "error" refuses them.
     cv : int, splitter or iterable, default 5
         A number of stratified folds, a splitter, or ready splits. ``groups`` given to ``fit`` are
         kept together.
@@ -364,6 +368,7 @@ class AutoSVC(AutoMachine):
         loss: str = "hinge",
         standardize: str | bool = "auto",
         averaging: str | bool = False,
+        missing: str = "auto",
         cv: Any = 5,
         scoring: Any = None,
         threshold: Any = "argmax",
@@ -386,6 +391,7 @@ class AutoSVC(AutoMachine):
         self.loss = loss
         self.standardize = standardize
         self.averaging = averaging
+        self.missing = missing
         self.cv = cv
         self.scoring = scoring
         self.threshold = threshold
@@ -436,6 +442,10 @@ class AutoKLR(AutoMachine):
     averaging : {"auto", True, False}, default False
         Whether the machines of several kernels are averaged by their marginal likelihood, instead
         of taking the best; attributes such as ``C_`` and ``kernel_`` are those of the heaviest.
+    missing : {"auto", "error", "impute"}, default "auto"
+        Gaps (NaN, None) in X: "auto" fills in the median and adds a column that says so, or makes
+        them a level of a category; "impute" fills in the median or the most frequent level and
+        forgets about it; "error" refuses them.
     cv : int, splitter or iterable, default 5
         A number of stratified folds, a splitter, or ready splits. ``groups`` given to ``fit`` are
         kept together.
@@ -530,6 +540,7 @@ class AutoKLR(AutoMachine):
         prior: Any = "auto",
         standardize: str | bool = "auto",
         averaging: str | bool = False,
+        missing: str = "auto",
         cv: Any = 5,
         scoring: Any = None,
         threshold: Any = "argmax",
@@ -551,6 +562,7 @@ class AutoKLR(AutoMachine):
         self.prior = prior
         self.standardize = standardize
         self.averaging = averaging
+        self.missing = missing
         self.cv = cv
         self.scoring = scoring
         self.threshold = threshold

@@ -1,4 +1,4 @@
-"""A fitted model as a plain scikit-learn Pipeline."""
+"""A fitted model as a scikit-learn Pipeline."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 from scipy.special import logit
+from sklearn.pipeline import Pipeline
 
+from svmselect.estimators.encoding import ColumnEncoder
 from svmselect.estimators.machines import from_dual_coef
 from svmselect.selection.export import SupportMachine, pipeline
 
@@ -14,6 +16,7 @@ from svmselect.selection.export import SupportMachine, pipeline
 def to_pipeline(model: Any) -> Any:
     """Give StandardScaler, then an SVC with the model's support vectors and coefficients.
 
+    Where columns are no plain numbers, what the model learned of them is a step before these.
     Its decision values are the model's (of the pairs, "ovo", for three classes or more). There it
     predicts by the pairs' votes, where the model takes the largest coupled probability: they differ
     where a vote is tied. Where the model has a threshold of its own, the pipeline comes inside
@@ -49,7 +52,9 @@ def _pipeline(model: Any) -> Any:
     k = len(model.classes_)
     member = np.repeat(np.arange(k), model.n_support_)
     sums = from_dual_coef(model.dual_coef_, member, k).sum(axis=0)
-    return pipeline(
+    encoder, names = model.encoder_, vars(model).get("feature_names_in_")
+    plain = encoder is None or encoder.plain
+    made = pipeline(
         SupportMachine(
             kernel=model.kernel_,
             C=float(model.C_),
@@ -63,6 +68,10 @@ def _pipeline(model: Any) -> Any:
             dual_coef=model.dual_coef_,
             intercept=model.intercept_,
             sums=sums if k == 2 else -sums,
-            feature_names=vars(model).get("feature_names_in_"),
+            feature_names=names if plain else None,
         )
     )
+    if plain:
+        return made
+    first = ColumnEncoder(encoder, model.n_features_in_, names)
+    return Pipeline([("encode", first), *made.steps])

@@ -126,19 +126,13 @@ def _ours() -> set[str]:
     from svmselect import criteria, kernels, priors, search
     from svmselect.estimators import AutoClassifier, AutoKLR, AutoSVC
     from svmselect.tables import Encoder, TableModel
-    from svmselect.tables.encoder import Category, Number
+    from svmselect.tables.gaps import Gaps
+    from svmselect.tables.inputs import Category, Moment, Number, Ordered, Unused
 
     beliefs = (priors.Flat, priors.Gaussian, priors.Box, priors.Shrinkage, priors.Integrated)
-    types = {
-        AutoClassifier,
-        AutoSVC,
-        AutoKLR,
-        kernels.Sum,
-        kernels.Product,
-        *beliefs,
-        priors.Together,
-    }
-    types |= {TableModel, Encoder, Number, Category}
+    types = {AutoClassifier, AutoSVC, AutoKLR, kernels.Sum, kernels.Product}
+    types |= {*beliefs, priors.Together}
+    types |= {TableModel, Encoder, Gaps, Number, Category, Ordered, Moment, Unused}
     types |= {priors.Hierarchical, *kernels.available().values()}
     types |= {*criteria.available().values(), *search.available().values()}
     return {f"{cls.__module__}.{cls.__qualname__}" for cls in types}

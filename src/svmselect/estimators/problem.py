@@ -57,6 +57,7 @@ class Problem:
         standardize: bool,
         seed: int,
         bend: bool = False,
+        spans: Array | None = None,
     ) -> Problem:
         """Drop, sort, split, merge, scale and weigh; the arguments are checked arrays."""
         w = np.ones(len(y)) if sample_weight is None else sample_weight
@@ -76,7 +77,7 @@ class Problem:
         first = np.minimum.reduceat(kept[order], begins)
         where = np.full(len(y), -1)
         where[kept[order]] = np.cumsum(new) - 1
-        scaling = Scaling.of(X[first], sums, standardize, bend)
+        scaling = Scaling.of(X[first], sums, standardize, bend, spans)
         factors = class_factors(class_weight, classes, codes[rows], sums)
         total = float(sums.sum())
         folded = sums * factors[codes[rows]]

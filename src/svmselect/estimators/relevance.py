@@ -20,8 +20,9 @@ def relevance(kernels: Sequence[Kernel], spread: Array) -> Array:
     d = len(spread)
     parts = []
     for kernel in kernels:
-        lengths = scales(kernel) or (1.0,)
-        parts += [(spread / np.asarray(length)) ** 2 for length in lengths]
+        leaves = [leaf for leaf in kernel.leaves() if isinstance(leaf, Stationary)]
+        lengths = [leaf.by_column() for leaf in leaves] or [np.ones(())]
+        parts += [(spread / length) ** 2 for length in lengths]
     shares = [part / part.sum() if part.sum() > 0 else np.full(d, 1.0 / d) for part in parts]
     return np.asarray(np.mean(shares, axis=0))
 

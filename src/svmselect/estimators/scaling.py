@@ -66,10 +66,13 @@ class Bend:
         return found
 
     @classmethod
-    def of(cls, X: Array, weights: Array) -> Bend:
-        """The bend that makes each column most nearly normal, where that pays. O(n d)."""
+    def of(cls, X: Array, weights: Array, allowed: BoolArray | None = None) -> Bend:
+        """The bend that makes each column most nearly normal, where that pays. O(n d).
+
+        Only columns that are ``allowed`` are looked at.
+        """
         origin, unit = _lean(X, weights / weights.sum())
-        some = unit != 0.0
+        some = unit != 0.0 if allowed is None else (unit != 0.0) & allowed
         power = np.ones(X.shape[1])
         power[some] = _best_powers((X[:, some] - origin[some]) / unit[some], weights)
         bent = power != 1.0
@@ -96,14 +99,28 @@ class Scaling:
         return X if self.bend is None else self.bend.undo(X)
 
     @classmethod
-    def of(cls, X: Array, weights: Array, wanted: bool, bend: bool = False) -> Scaling:
-        """Means and standard deviations of the rows, or nothing at all."""
-        if not wanted:
-            return cls(np.zeros(X.shape[1]), np.ones(X.shape[1]))
-        bent = Bend.of(X, weights) if bend else None
-        if bent is None or not bent.bent.any():
-            return cls(*standardise(X, weights))
-        return cls(*standardise(bent(X), weights), bent)
+    def of(
+        cls,
+        X: Array,
+        weights: Array,
+        wanted: bool,
+        bend: bool = False,
+        spans: Array | None = None,
+    ) -> Scaling:
+        """Means and standard deviations of the rows, or nothing at all.
+
+        ``spans`` are what columns are divided by that are not to be standardised, else NaN.
+        """
+        d = X.shape[1]
+        own = np.full(d, np.nan) if spans is None else spans
+        plain = np.isnan(own)
+        bent = None
+        if wanted and bend:
+            found = Bend.of(X, weights, plain)
+            if found.bent.any():
+                bent, X = found, found(X)
+        mean, scale = standardise(X, weights) if wanted else (np.zeros(d), np.ones(d))
+        return cls(np.where(plain, mean, 0.0), np.where(plain, scale, own), bent)
 
 
 def yeo_johnson(u: Array, power: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,7 +58,8 @@ class Steps(PerInput):
         S, T = self.scaled[rows], self.scaled[used]
         M = self.M[np.ix_(rows, used)] * v
         gaps = (np.abs(np.subtract.outer(s, t)) for s, t in zip(S.T, T.T, strict=True))
-        return np.column_stack([np.einsum("ij,ij->i", M, gap) for gap in gaps])
+        found = np.column_stack([np.einsum("ij,ij->i", M, gap) for gap in gaps])
+        return self.together(found)
 
 
 @dataclass(frozen=True, repr=False)
@@ -69,6 +70,9 @@ class Laplacian(Stationary):
     ----------
     length_scale : float or sequence of float, default 1.0
         One length scale for all inputs, or one for each.
+    variables : sequence of int, optional
+        The variable that each column belongs to, from 0 on: columns of one variable share a length
+        scale. By default every column is a variable.
 
     Notes
     -----
@@ -84,8 +88,9 @@ class Laplacian(Stationary):
     """
 
     distances = Absolute
-    parted = Steps
+    moving = Steps
     length_scale: LengthScale = 1.0
+    variables: Sequence[int] | None = None
 
     def against(self, Z: Array) -> Callable[[Array], Block]:
         scales = self._scales(Z)

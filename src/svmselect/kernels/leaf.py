@@ -77,6 +77,8 @@ class Leaf(Kernel):
         parts = []
         for field in fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
+            if value is None:  # an option that is not used
+                continue
             shown = list(value) if isinstance(value, tuple) else value
             parts.append(f"{field.name}={shown!r}")
         return f"{type(self).__name__}({', '.join(parts)})"

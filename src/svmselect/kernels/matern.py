@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,9 @@ class Matern(Stationary):
         One length scale for all inputs, or one for each.
     nu : {0.5, 1.5, 2.5}, default 1.5
         The order; a search leaves it as it is.
+    variables : sequence of int, optional
+        The variable that each column belongs to, counted from 0, where several columns are one
+        thing, as those of a category are: they then share a length scale.
 
     Notes
     -----
@@ -32,6 +36,7 @@ class Matern(Stationary):
 
     length_scale: LengthScale = 1.0
     nu: float = 1.5
+    variables: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

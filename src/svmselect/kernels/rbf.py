@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,9 @@ class RBF(Stationary):
     ----------
     length_scale : float or sequence of float, default 1.0
         One length scale for all inputs, or one for each (automatic relevance determination).
+    variables : sequence of int, optional
+        The variable that each column belongs to, counted from 0, where several columns are one
+        thing, as those of a category are: they then share a length scale.
 
     Notes
     -----
@@ -31,6 +35,7 @@ class RBF(Stationary):
     """
 
     length_scale: LengthScale = 1.0
+    variables: Sequence[int] | None = None
 
     def profile(self, s: Array) -> None:
         s *= -0.5

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import ClassVar, TypeAlias
+from dataclasses import replace
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .leaf import Leaf
 from .tangents import Memo, PerInput, Shared, Tangent
@@ -21,15 +23,18 @@ class Stationary(Leaf):
     Attributes
     ----------
     length_scale : float or sequence of float
-        One length scale for all inputs, or one for each.
+        One length scale for all inputs, or one for each variable.
+    variables : sequence of int, optional
+        The variable that each column belongs to, counted from 0; each its own where None.
 
     Notes
     -----
-    ``s = sum_a (x_a - z_a)^2 / l_a^2``. A subclass writes ``profile``, which is f, and ``slope``,
-    both in place on a tile of s. Since ``dk/dlog l_a = -2 f'(s) (x_a - z_a)^2 / l_a^2``, the
-    derivatives with respect to all length scales together are two matrix products.
+    ``s = sum_a (x_a - z_a)^2 / l_a^2``, the columns of one variable with one l. A subclass writes
+    ``profile``, which is f, and ``slope``, both in place on a tile of s. Since ``dk/dlog l_a = -2
+    f'(s) (x_a - z_a)^2 / l_a^2``, the derivatives with respect to all length scales together are
+    two matrix products.
 
-    ``distances`` makes s, and ``parted`` is what moves with the length scales; those of another sum
+    ``distances`` makes s, and ``moving`` is what moves with the length scales; those of another sum
     over the inputs make kernels of that sum, where ``slope`` gives what multiplies each share.
     """
 
@@ -39,8 +44,84 @@ class Stationary(Leaf):
     per_input: ClassVar[frozenset[str]] = frozenset({"length_scale"})
 
     distances: ClassVar[type[Distances]] = Distances
-    parted: ClassVar[type[PerInput]] = PerInput
+    moving: ClassVar[type[PerInput]] = PerInput
     length_scale: LengthScale
+    variables: Sequence[int] | None
+
+    def __post_init__(self) -> None:
+        """Check, and give sequences as tuples."""
+        super().__post_init__()
+        if self.variables is None:
+            return
+        found = np.asarray(self.variables)
+        if (
+            found.ndim != 1
+            or found.dtype.kind not in "iu"
+            or not np.array_equal(np.unique(found), np.arange(found.max(initial=-1) + 1))
+        ):
+            raise ValueError(
+                f"{self._label('variables')} must be whole numbers from 0 on, one for each column "
+                f"and none left out, got {self.variables!r}"
+            )
+        object.__setattr__(self, "variables", tuple(found.tolist()))
+        scales = self.length_scale
+        if isinstance(scales, tuple) and len(scales) != found.max() + 1:
+            raise ValueError(
+                f"{self._label('length_scale')} has {len(scales)} entries for {found.max() + 1} "
+                "variables; give one for each, or one number for all"
+            )
+
+    def parted(self, columns: int) -> Self:
+        """Give every variable a length scale of its own.
+
+        Parameters
+        ----------
+        columns : int
+            The number of columns of the inputs.
+
+        Returns
+        -------
+        Stationary
+            The kernel, its one length scale repeated; the kernel itself if it has several.
+        """
+        if isinstance(self.length_scale, tuple):
+            return self
+        count = columns if self.variables is None else max(self.variables) + 1
+        return self.with_scales([float(self.by_column())] * count)
+
+    def with_scales(self, length_scale: LengthScale) -> Self:
+        """Give the kernel other length scales.
+
+        Parameters
+        ----------
+        length_scale : float or sequence of float
+            One for all inputs, or one for each variable.
+
+        Returns
+        -------
+        Stationary
+            The kernel.
+        """
+        changed: Any = replace(self, length_scale=length_scale)  # type: ignore[type-var]
+        return changed  # type: ignore[no-any-return]
+
+    def by_column(self, values: ArrayLike | None = None) -> Array:
+        """Give the length scale of each column, or one number for all.
+
+        Parameters
+        ----------
+        values : array-like, optional
+            Other numbers, one a variable, in place of the length scales.
+
+        Returns
+        -------
+        ndarray
+            One number a column; a number alone stays alone.
+        """
+        given = np.asarray(self.length_scale if values is None else values, dtype=np.float64)
+        if given.ndim == 0 or self.variables is None:
+            return given
+        return np.asarray(given[list(self.variables)])
 
     @abstractmethod
     def profile(self, s: Array) -> None:
@@ -77,7 +158,7 @@ class Stationary(Leaf):
 
     def _scales(self, X: Array) -> Array:
         """The length scales, which have to be as many as the columns, or one."""
-        length_scale = np.asarray(self.length_scale)
+        length_scale = self.by_column()
         if length_scale.ndim and len(length_scale) != X.shape[1]:
             raise ValueError(
                 f"{self._label('length_scale')} has {len(length_scale)} entries but the data have "
@@ -98,8 +179,11 @@ class Stationary(Leaf):
             with np.errstate(over="ignore", under="ignore"):
                 s = self.distances.known(X, memo, self.length_scale)
                 return [Shared(self.slopes(s, K) * s)]
-        distances = self.distances.of(X, None, np.asarray(self.length_scale))
-        return [self.parted(self.slopes(None, K, distances), distances.A)]
+        distances = self.distances.of(X, None, self.by_column())
+        slopes = self.slopes(None, K, distances)
+        if self.variables is None:
+            return [self.moving(slopes, distances.A)]
+        return [self.moving(slopes, distances.A, np.asarray(self.variables))]
 
     def slopes(self, s: Array | None, K: Array, distances: Distances | None = None) -> Array:
         """Compute -2 f'(s) of all pairs of rows.
@@ -147,4 +231,7 @@ class StationaryBlock(Block):
         V *= G
         if isinstance(self.kernel.length_scale, float):
             return np.array([np.vdot(V, s)])
-        return self.distances.contract(rows, cols, V, pairs)
+        found = self.distances.contract(rows, cols, V, pairs)
+        if self.kernel.variables is None:
+            return found
+        return np.asarray(np.bincount(self.kernel.variables, found), dtype=np.float64)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..types import IntArray
 from .tiles import Array, Block
 
 Memo = dict[Any, Any]
@@ -49,17 +50,27 @@ class Shared(Tangent):
 class PerInput(Tangent):
     """One length scale an input: dK_ij/dlog l_a = M_ij (s_ia - s_ja)^2, s the scaled inputs.
 
-    The square is expanded, so all inputs together are one product with M.
+    The square is expanded, so all inputs together are one product with M. Inputs that are one
+    variable, by ``variables``, share a length scale and are summed.
     """
 
     M: Array
     scaled: Array
+    variables: IntArray | None = None
 
     def along(self, rows: Any, used: Any, v: Array) -> Array:
         S, T = self.scaled[rows], self.scaled[used]
         d, b = S.shape[1], v[:, None]
         P = self.M[np.ix_(rows, used)] @ np.hstack([b, b * T, b * T * T])
-        return np.asarray(S * S * P[:, :1] - 2.0 * S * P[:, 1 : d + 1] + P[:, d + 1 :])
+        found = np.asarray(S * S * P[:, :1] - 2.0 * S * P[:, 1 : d + 1] + P[:, d + 1 :])
+        return self.together(found)
+
+    def together(self, found: Array) -> Array:
+        """The columns of each variable summed."""
+        if self.variables is None:
+            return found
+        member = np.eye(int(self.variables.max()) + 1)[self.variables]
+        return np.asarray(found @ member)
 
     def times(self, W: Array) -> PerInput:
         return replace(self, M=W * self.M)

@@ -16,7 +16,8 @@ def of_model(
     model: Any, X: Any, y: Any, settings: Mapping[str, Any]
 ) -> tuple[tuple[str, str], ...]:
     """Of a fitted model: what the caller says, the data's hash, the seed, the versions."""
-    rows = X.toarray() if getattr(X, "toarray", None) is not None else X
+    given = model._encoded(X)
+    rows = given.toarray() if getattr(given, "toarray", None) is not None else given
     found = {name: str(value) for name, value in settings.items() if name != "command"}
     found["data (SHA-256)"] = data_hash(np.asarray(rows, dtype=np.float64), np.asarray(y))
     given = model.random_state

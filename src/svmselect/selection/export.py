@@ -66,7 +66,7 @@ def pipeline(machine: SupportMachine) -> Any:
     options: dict[str, Any] = {}
     if isinstance(leaf, RBF):
         # the length scales go into the scaler, so that one gamma serves any of them
-        scale = scale * np.asarray(leaf.length_scale)
+        scale = scale * leaf.by_column()
         options = {"kernel": "rbf", "gamma": 0.5}
     elif isinstance(leaf, Polynomial):
         options = {"kernel": "poly", "gamma": leaf.scale, "coef0": leaf.coef0}

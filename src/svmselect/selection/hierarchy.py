@@ -192,16 +192,26 @@ def isotropic(kernel: Kernel) -> Kernel:
         return type(kernel)(tuple(isotropic(part) for part in kernel.parts))
     if isinstance(kernel, Stationary) and isinstance(kernel.length_scale, tuple):
         mean = float(np.exp(np.mean(np.log(kernel.length_scale))))
-        return replace(kernel, length_scale=mean)  # type: ignore[type-var]
+        return kernel.with_scales(mean)
     return kernel
 
 
 def per_input(kernel: Kernel, inputs: int) -> Kernel:
-    """The kernel with a vector of equal length scales in place of each single one."""
+    """The kernel with a vector of equal length scales, one a variable, in place of each single one.
+
+    Where a kernel does not say which columns make up a variable, each of the inputs is one.
+    """
     if isinstance(kernel, Composite):
         return type(kernel)(tuple(per_input(part, inputs) for part in kernel.parts))
-    if isinstance(kernel, Stationary) and isinstance(kernel.length_scale, float):
-        return replace(kernel, length_scale=(kernel.length_scale,) * inputs)  # type: ignore[type-var]
+    return kernel.parted(inputs) if isinstance(kernel, Stationary) else kernel
+
+
+def of_variables(kernel: Kernel, variables: Sequence[int]) -> Kernel:
+    """The kernel, told which variable each column belongs to."""
+    if isinstance(kernel, Composite):
+        return type(kernel)(tuple(of_variables(part, variables) for part in kernel.parts))
+    if isinstance(kernel, Stationary) and kernel.variables is None:
+        return replace(kernel, variables=tuple(variables))  # type: ignore[type-var]
     return kernel
 
 

@@ -91,7 +91,7 @@ def relevance(selection: Selection) -> Array:
     total = np.zeros(data.X.shape[1])
     for leaf in selection.kernel.leaves():
         if isinstance(leaf, Stationary) and isinstance(leaf.length_scale, tuple):
-            total += variance / np.asarray(leaf.length_scale) ** 2
+            total += variance / leaf.by_column() ** 2
     if not total.any():
         raise ValueError(
             f"{selection.kernel!r} has no length scale for each input, so it does not say which "

@@ -3,177 +3,229 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from svmselect.tables.cells import as_numbers, read_column, texts
-from svmselect.tables.gather import Column, Table
+from svmselect.tables.dates import as_dates
+from svmselect.tables.inputs import (
+    Category,
+    Input,
+    Moment,
+    Number,
+    Ordered,
+    Unused,
+    truth_as_numbers,
+)
 from svmselect.tables.source import Source, listed
-from svmselect.types import Array
+from svmselect.tables.table import Column, Table, check_complete, missing_in
+from svmselect.types import Array, IntArray
 
-
-@dataclass(frozen=True)
-class Number:
-    """An input of numbers; ``middle`` is its median."""
-
-    name: str
-    middle: float
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """One column."""
-        return (self.name,)
-
-    def encode(self, column: Column) -> Array:
-        """The numbers, as a matrix of one column."""
-        return np.asarray(column, dtype=np.float64)[:, None]
-
-    def filled(self, column: Column) -> Column:
-        """With the median where a value is missing."""
-        return np.where(np.isnan(column), self.middle, column)
-
-
-@dataclass(frozen=True)
-class Category:
-    """An input of texts. Two categories are one column, 0 and 1; more have a column each.
-
-    That treats categories alike: none is the one that the others are compared with. A text that was
-    not seen is none of them: zero in every column, and of two the mean, ``share``.
-    """
-
-    name: str
-    categories: tuple[str, ...]
-    common: str
-    share: float
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """One column for two categories, else one for each."""
-        kept = self.categories[1:] if len(self.categories) == 2 else self.categories
-        return tuple(f"{self.name}={category}" for category in kept)
-
-    def encode(self, column: Column) -> Array:
-        """Indicators."""
-        place = {category: i for i, category in enumerate(self.categories)}
-        codes = np.array([place.get(cell, -1) for cell in column], dtype=np.intp)
-        if len(self.categories) == 2:
-            return np.where(codes < 0, self.share, codes)[:, None].astype(np.float64)
-        made = np.zeros((len(codes), len(self.categories)))
-        seen = codes >= 0
-        made[np.flatnonzero(seen), codes[seen]] = 1.0
-        return made
-
-    def filled(self, column: Column) -> Column:
-        """With the most frequent category where a value is missing."""
-        return np.array([self.common if cell is None else cell for cell in column], dtype=object)
+MISSING = ("auto", "error", "impute")
+"""Gaps are told by a column or a level of their own, refused, or filled in and forgotten."""
 
 
 @dataclass(frozen=True)
 class Encoder:
-    """The inputs of a model, in order; ``impute`` is whether missing values are filled in."""
+    """The inputs of a model, in order, and what it does about gaps: see ``MISSING``."""
 
-    inputs: tuple[Number | Category, ...]
-    impute: bool = False
+    inputs: tuple[Input, ...]
+    missing: str = "auto"
 
     @classmethod
-    def of(cls, table: Table, impute: bool = False) -> Encoder:
+    def of(cls, table: Table, missing: str = "auto") -> Encoder:
         """Learn the inputs from a table without its target."""
-        return cls(tuple(_input(name, c) for name, c in table.columns.items()), impute)
+        gaps = missing == "auto"
+        return cls(tuple(_input(name, table, gaps) for name in table.columns), missing)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the encoded columns."""
         return tuple(column for one in self.inputs for column in one.columns)
 
-    def relevance(self, shares: Array) -> dict[str, float]:
-        """What encoded columns count, summed for each input; the largest first."""
-        found, at = {}, 0
-        for one in self.inputs:
-            found[one.name] = float(shares[at : at + len(one.columns)].sum())
-            at += len(one.columns)
-        return dict(sorted(found.items(), key=lambda item: -item[1]))
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the inputs, those that become nothing included."""
+        return tuple(one.name for one in self.inputs)
 
-    def encode(self, table: Table) -> Array:
-        """The matrix of a typed table that has the inputs."""
-        parts = []
+    @property
+    def spans(self) -> Array:
+        """What each encoded column is divided by; NaN where that is its standard deviation."""
+        return np.array([span for one in self.inputs for span in one.spans])
+
+    @property
+    def variables(self) -> IntArray:
+        """The length scale that each encoded column has, counted from 0."""
+        parts = [part for one in self.inputs for part in one.parts]
+        return np.repeat(np.arange(len(parts)), parts)
+
+    @property
+    def owners(self) -> IntArray:
+        """The input that each encoded column comes from."""
+        return np.repeat(np.arange(len(self.inputs)), [len(one.columns) for one in self.inputs])
+
+    @property
+    def plain(self) -> bool:
+        """Whether every input is a number as it is."""
+        return all(isinstance(one, Number) and not one.gap for one in self.inputs)
+
+    def encode(self, table: Table, title: str = "X") -> Array:
+        """The matrix of a typed table that has the inputs; refuses what no model can use."""
+        self.check(table, title)
+        made = np.empty((len(table), len(self.columns)))
+        at = 0
         for one in self.inputs:
             column = table.columns[one.name]
-            parts.append(one.encode(one.filled(column) if self.impute else column))
-        return np.hstack(parts)
+            if self.missing == "impute" and isinstance(one, Category):
+                column = np.array([one.common if c is None else c for c in column], dtype=object)
+            width = len(one.columns)
+            made[:, at : at + width] = one.encode(column)
+            at += width
+        return made
 
-    def match(self, source: Source) -> None:
-        """Refuse a file that lacks an input; one of sparse rows has zeros there."""
-        there = set(source.names)
-        lacking = [one.name for one in self.inputs if one.name not in there]
-        if lacking and not source.sparse:
+    def check(self, table: Table, title: str) -> None:
+        """Refuse infinite numbers, columns of nothing known, and gaps if they are to be refused."""
+        if self.missing == "error":
+            idle = [one.name for one in self.inputs if isinstance(one, Unused)]
+            check_complete(table.without(idle), title)
+        for one in self.inputs:
+            column = table.columns[one.name]
+            if isinstance(one, Unused):
+                continue
+            if isinstance(one, Category):
+                _refuse_strangers(one, column, title)
+            elif column.dtype != object and np.isinf(column).any():
+                row = int(table.rows[int(np.argmax(np.isinf(column)))])
+                raise ValueError(
+                    f"column {one.name!r} of {title} is infinite in row {row}; correct it"
+                )
+
+    def match(self, names: Iterable[str], title: str, sparse: bool = False) -> None:
+        """Refuse a table that lacks an input; one of sparse rows has zeros there."""
+        there = list(names)
+        known = set(there)
+        lacking = [
+            one.name for one in self.inputs if one.name not in known and not isinstance(one, Unused)
+        ]
+        if lacking and not sparse:
             raise ValueError(
-                f"{source.title} has no column {lacking[0]!r}"
+                f"{title} has no column {lacking[0]!r}"
                 + (f" (nor {listed(lacking[1:], 4)})" if lacking[1:] else "")
-                + f", which the model needs; its columns are {listed(source.names)}"
+                + f", which the model needs; its columns are {listed(there)}"
             )
 
     def read(self, frame: Any, source: Source, before: int) -> Table:
-        """The inputs in a data frame of new rows, typed as they were learned.
+        """The inputs in a data frame of raw new rows, typed as they were learned.
 
         ``before`` is the number of rows that came before it in the file.
         """
+        there = set(source.names)
         columns: dict[str, Column] = {}
         rows = np.arange(before + 1, before + len(frame) + 1)
-        there = set(source.names)
         for one in self.inputs:
-            if one.name not in there:  # of sparse rows
+            if one.name not in there:  # of sparse rows, or of no use
                 columns[one.name] = np.zeros(len(frame))
-            elif isinstance(one, Category):
+            elif isinstance(one, Category | Ordered):
                 columns[one.name] = texts(frame[one.name].tolist())
+            elif isinstance(one, Unused):
+                columns[one.name] = np.zeros(len(frame))
             else:
-                columns[one.name] = _numbers(one.name, frame[one.name], source, before)
+                raw = read_column(frame[one.name], source.decimal)
+                columns[one.name] = as_learned(one, raw, rows, source.title, source.decimal)
         return Table(columns, rows, before + len(frame))
+
+    def typed(self, table: Table, title: str) -> Table:
+        """A table of columns as they look, with the inputs typed as they were learned."""
+        self.match(table.columns, title)
+        columns = {
+            one.name: np.zeros(len(table))
+            if isinstance(one, Unused)
+            else as_learned(one, table.columns[one.name], table.rows, title, ".")
+            for one in self.inputs
+        }
+        return Table(columns, table.rows, table.total)
+
+    def new_gaps(self, table: Table) -> dict[str, int]:
+        """How many values are missing in columns that were complete when they were learned."""
+        found: dict[str, int] = {}
+        for one in self.inputs:
+            if not isinstance(one, Unused) and not one.gap and self.missing == "auto":
+                count = int(missing_in(table.columns[one.name]).sum())
+                found |= {one.name: count} if count else {}
+        return found
+
+    def relevance(self, shares: Array) -> dict[str, float]:
+        """What inputs count, by name; the largest first, and those that are not used left out."""
+        used = [
+            (one.name, float(share))
+            for one, share in zip(self.inputs, shares, strict=True)
+            if one.columns
+        ]
+        return dict(sorted(used, key=lambda item: -item[1]))
 
     def unseen(self, table: Table) -> dict[str, Counter[str]]:
         """Texts that no category stands for, by input, and how often they occur."""
         found: dict[str, Counter[str]] = {}
         for one in self.inputs:
             if isinstance(one, Category):
-                known = set(one.categories)
-                strange = [c for c in table.columns[one.name] if c is not None and c not in known]
+                strange = one.unseen(table.columns[one.name])
                 if strange:
-                    found[one.name] = Counter(strange)
+                    found[one.name] = strange
         return found
 
 
-def _input(name: str, column: Column) -> Number | Category:
+def as_learned(one: Input, column: Column, rows: IntArray, title: str, decimal: str) -> Column:
+    """A column as numbers, dates or texts, whatever its input needs; refuses what is none."""
+    if isinstance(one, Category | Ordered):
+        return column if column.dtype == object else texts(column)
     if column.dtype != object:
-        return Number(name, float(np.nanmedian(column)))
-    counts = Counter(cell for cell in column if cell is not None)
-    categories = tuple(sorted(counts))
-    share = counts[categories[1]] / counts.total() if len(categories) == 2 else 0.0
-    return Category(name, categories, counts.most_common(1)[0][0], share)
-
-
-def _numbers(name: str, raw: Any, source: Source, before: int) -> Array:
-    """Refuse texts in a column of numbers."""
-    column = read_column(raw, source.decimal)
-    if column.dtype != object:
-        return np.asarray(column)
-    found, strange = as_numbers(column, source.decimal)
+        return column
+    if isinstance(one, Moment):
+        found, strange = as_dates(column)
+        wanted = "a date"
+    else:
+        found, strange = as_numbers(truth_as_numbers(column), decimal)
+        wanted = "a number"
     if strange.any():
         first = int(np.argmax(strange))
         raise ValueError(
-            f"column {name!r} of {source.title} has {column[first]!r} in row {before + first + 1}, "
-            "where the model needs a number; correct it"
+            f"column {one.name!r} of {title} has {column[first]!r} in row {rows[first]}, "
+            f"where the model needs {wanted}; correct it"
         )
     return found
 
 
-def infinite(X: Array, columns: Sequence[str], table: Table, title: str) -> None:
-    """Refuse numbers that are infinite."""
-    bad = np.isinf(X)
-    if bad.any():
-        row, column = (int(i) for i in np.argwhere(bad)[0])
+def _input(name: str, table: Table, gaps: bool) -> Input:
+    column, role = table.columns[name], table.role(name)
+    known = column[~missing_in(column)]
+    if not len(known):
+        return Unused(name, "it is empty")
+    told = gaps and len(known) < len(column)
+    if role.kind != "number" and not told and np.all(known == known[0]):
+        return Unused(name, f"it has one value only, {known[0]}")
+    if role.kind == "date":
+        return Moment.of(name, column, gaps)
+    if role.kind == "ordered":
+        return Ordered.of(name, column, role.levels, gaps)
+    if role.kind == "number":
+        return Number.of(name, column, gaps)
+    made = Category.of(name, column, gaps)
+    if len(made.levels) < 2:
+        return Unused(name, f"no two of its {len(set(known))} different texts occur often enough")
+    return made
+
+
+def _refuse_strangers(one: Category, column: Column, title: str) -> None:
+    """Refuse a column in which every value is new, unless that may well be chance."""
+    known = int((~missing_in(column)).sum())
+    strange = one.unseen(column)
+    if known and strange.total() == known and max(one.rare, 0.01) ** known < 1e-3:
+        shown = ", ".join(repr(text) for text, _ in strange.most_common(3))
         raise ValueError(
-            f"column {columns[column]!r} of {title} is infinite in row {table.rows[row]}; "
-            "correct it"
+            f"column {one.name!r} of {title} has no value that the model knows: it has {shown}, "
+            f"and the model was fitted to {listed(one.categories, 4)}; is it another column, or "
+            "spelled in another way?"
         )

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from svmselect.tables.cells import as_numbers, label, read_column, texts
+from svmselect.tables.dates import are_dates, as_dates
 from svmselect.tables.source import Source
-from svmselect.types import Array, IntArray
+from svmselect.tables.table import DATE, Column, Table
+from svmselect.types import Array
 
 ROWS = 200_000
 """The most rows that are kept."""
@@ -21,41 +21,13 @@ CELLS = 2**26
 _MEASURED = 20  # distinct numbers, beyond which a column is no set of codes
 _STRAY = 0.1  # the largest part of such a column that is a slip of the pen
 
-Column = NDArray[Any]
-
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """Columns by name: float64 with NaN, or texts with None, where a value is missing.
-
-    ``rows`` has the number of each row in the file, from 1; ``total`` how many there were.
-    """
-
-    columns: Mapping[str, Column]
-    rows: IntArray
-    total: int
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def take(self, kept: Any) -> Table:
-        """Some of the rows."""
-        columns = {name: column[kept] for name, column in self.columns.items()}
-        return Table(columns, self.rows[kept], self.total)
-
-    def without(self, names: Sequence[str]) -> Table:
-        """Some of the columns."""
-        gone = set(names)
-        columns = {name: column for name, column in self.columns.items() if name not in gone}
-        return Table(columns, self.rows, self.total)
-
 
 def gather(
     source: Source, target: str | None = None, limit: int | None = None, seed: int = 0
 ) -> Table:
     """Read a table, keeping at most ``limit`` rows, every one with the same chance.
 
-    The target and the columns that the format calls categories stay texts.
+    The target and the columns that the format calls categories stay texts, unless these are dates.
     """
     most = min(limit or ROWS, max(1, CELLS // max(1, len(source.names))))
     rng = np.random.default_rng(seed)
@@ -80,7 +52,10 @@ def gather(
     typed = {name: _typed(name, table, source) for name in source.names if name not in nominal}
     for name in nominal:
         typed[name] = table.columns[name]
-    return Table({name: typed[name] for name in source.names}, table.rows, total)
+    dates = [n for n, c in typed.items() if n != target and c.dtype == object and are_dates(c)]
+    typed |= {name: as_dates(typed[name])[0] for name in dates}
+    roles = dict.fromkeys(dates, DATE)
+    return Table({name: typed[name] for name in source.names}, table.rows, total, roles)
 
 
 def labels_of(column: Column) -> NDArray[np.object_]:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from svmselect.tables.gather import Column, Table
+from svmselect.tables.cells import number, texts
+from svmselect.tables.dates import written
+from svmselect.tables.source import Source
+from svmselect.tables.table import DATE, Column, Role, Table
 from svmselect.types import Array
 
 _ID_NAME = re.compile(r"(?i)(.*[ _.-])?(id|ids|uuid|guid|key|index|nr|no|rownames?|row)|.*[a-z]ID")
 _FEW = 20  # rows, below which nothing is called an identifier
-_CATEGORIES = 50
-_MOST_CATEGORIES = 300
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,51 @@ def unused(
     return found
 
 
+def with_roles(
+    table: Table, source: Source, categorical: Collection[str], ordered: Collection[str]
+) -> Table:
+    """What the user says of columns: names of categories, and NAME=A,B,C of those in an order."""
+    columns, roles = dict(table.columns), dict(table.roles)
+    for given in categorical:
+        name = source.column(given)
+        if name in roles or columns[name].dtype != object:
+            columns[name] = as_words(columns[name], roles.pop(name, None))
+    for given in ordered:
+        said, _, order = given.partition("=")
+        name = source.column(said)
+        if roles.get(name) == DATE:
+            raise ValueError(f"--ordered {given}: dates have an order already")
+        columns[name] = as_words(columns[name], None)
+        roles[name] = Role("ordered", _order(given, order, columns[name]))
+    return replace(table, columns=columns, roles=roles)
+
+
+def as_words(column: Column, role: Role | None) -> Column:
+    """A column as texts; dates as people write them."""
+    if role != DATE:
+        return column if column.dtype == object else texts(column)
+    return texts([None if np.isnan(cell) else written(cell) for cell in column])
+
+
+def _order(given: str, order: str, column: Column) -> tuple[str, ...]:
+    """The levels in the order that was said, or by size where all of them are numbers."""
+    there = {cell for cell in column if cell is not None}
+    if not order:
+        sizes = {cell: number(cell) for cell in there}
+        if any(size is None for size in sizes.values()):
+            raise ValueError(f"--ordered {given}: say the order too, as --ordered {given}=low,high")
+        return tuple(sorted(there, key=lambda cell: sizes[cell] or 0.0))
+    levels = tuple(level.strip() for level in order.split(","))
+    lacking = sorted(there - set(levels))
+    if lacking or len(set(levels)) < len(levels):
+        raise ValueError(
+            f"--ordered {given}: "
+            + (f"{lacking[0]!r} occurs and is not named" if lacking else "a level is named twice")
+            + "; name every level once, from the least to the most"
+        )
+    return levels
+
+
 def _reason(name: str, column: Column) -> str | None:
     if column.dtype == object:
         known = np.array([cell for cell in column if cell is not None], dtype=object)
@@ -64,8 +110,6 @@ def _reason(name: str, column: Column) -> str | None:
 def _text_reason(distinct: int, n: int) -> str | None:
     if distinct > 0.9 * n:
         return f"it names the rows: {distinct} different texts in {n} rows"
-    if distinct > min(max(_CATEGORIES, 0.05 * n), _MOST_CATEGORIES):
-        return f"it has {distinct} different texts, too many for categories"
     return None
 
 
@@ -79,28 +123,3 @@ def _number_reason(name: str, known: Array, distinct: int, n: int) -> str | None
     if _ID_NAME.fullmatch(name) or (unnamed and np.all(steps > 0)):
         return "it names the rows: every number occurs once"
     return None
-
-
-def missing_in(column: Column) -> np.ndarray:
-    """Which cells are missing."""
-    if column.dtype == object:
-        return np.array([cell is None for cell in column], dtype=np.bool_)
-    return np.isnan(column)
-
-
-def check_complete(table: Table, title: str) -> None:
-    """Refuse missing values, by the name of the columns."""
-    gaps = {name: missing_in(column) for name, column in table.columns.items()}
-    worst = [(name, gap) for name, gap in gaps.items() if gap.any()]
-    if not worst:
-        return
-    name, gap = worst[0]
-    rest = ""
-    if len(worst) > 1:
-        others = ", ".join(repr(other) for other, _ in worst[1:4])
-        rest = f" (and {others}{', ...' if len(worst) > 4 else ''})"
-    count = int(gap.sum())
-    raise ValueError(
-        f"column {name!r}{rest} of {title} has {count} missing value{'s' * (count > 1)}, the first "
-        f"in row {table.rows[int(np.argmax(gap))]}; fill them in, or say --missing impute"
-    )

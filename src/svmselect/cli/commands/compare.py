@@ -35,9 +35,11 @@ def compare(
     search: of.Search = "auto",
     kernel: of.Kernel = None,
     ard: of.LengthScales = of.Ard.auto,
-    missing: of.MissingValues = of.Missing.refuse,
+    missing: of.MissingValues = of.Missing.auto,
     ignore: of.Ignore = None,
     use: of.Use = None,
+    categorical: of.Categorical = None,
+    ordered: of.Ordered = None,
     header: of.Header = None,
     rows: of.Rows = None,
     max_time: of.MaxTime = None,
@@ -54,7 +56,7 @@ def compare(
 
     if not 0.0 < holdout < 1.0:
         raise ValueError(f"--holdout {holdout:g} is no part of the rows; give e.g. 0.25")
-    table = TableOptions.of(target, header, missing, ignore, use, rows, seed)
+    table = TableOptions.of(target, header, missing, ignore, use, rows, seed, categorical, ordered)
     options = CompareOptions(
         data=data,
         table=table,

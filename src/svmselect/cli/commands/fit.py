@@ -23,9 +23,11 @@ def fit(
             rich_help_panel=of.DATA,
         ),
     ] = None,
-    missing: of.MissingValues = of.Missing.refuse,
+    missing: of.MissingValues = of.Missing.auto,
     ignore: of.Ignore = None,
     use: of.Use = None,
+    categorical: of.Categorical = None,
+    ordered: of.Ordered = None,
     header: of.Header = None,
     rows: of.Rows = None,
     criterion: of.Criterion = "auto",
@@ -66,7 +68,7 @@ def fit(
         raise ValueError("--test and --holdout are two ways to test; give one of them")
     if holdout is not None and not 0.0 < holdout < 1.0:
         raise ValueError(f"--holdout {holdout:g} is no part of the rows; give e.g. 0.25")
-    table = TableOptions.of(target, header, missing, ignore, use, rows, seed)
+    table = TableOptions.of(target, header, missing, ignore, use, rows, seed, categorical, ordered)
     options = FitOptions(
         data=data,
         table=table,

@@ -41,6 +41,5 @@ def predict(
     from svmselect.cli.console import Output
     from svmselect.cli.predict import run
 
-    impute = None if missing is None else missing is of.Missing.impute
     told = Output(quiet, as_json)
-    run(model, data, output, tuple(keep or ()), impute, header, told, escape)
+    run(model, data, output, tuple(keep or ()), missing, header, told, escape)

@@ -74,9 +74,11 @@ def score(
             "--gradient", help="Also the slopes in the logarithms.", rich_help_panel=of.RUN
         ),
     ] = False,
-    missing: of.MissingValues = of.Missing.refuse,
+    missing: of.MissingValues = of.Missing.auto,
     ignore: of.Ignore = None,
     use: of.Use = None,
+    categorical: of.Categorical = None,
+    ordered: of.Ordered = None,
     header: of.Header = None,
     rows: of.Rows = None,
     seed: of.Seed = 0,
@@ -89,7 +91,7 @@ def score(
     from svmselect.cli.prepare import TableOptions
     from svmselect.cli.score import ScoreOptions, run
 
-    table = TableOptions.of(target, header, missing, ignore, use, rows, seed)
+    table = TableOptions.of(target, header, missing, ignore, use, rows, seed, categorical, ordered)
     options = ScoreOptions(
         criterion=criterion,
         C=C,

@@ -19,8 +19,9 @@ def influence(model: Any, X: Any, random_state: int = 0) -> Array:
     asks of the machine, not of the labels, so inputs that say the same share what they say. Of many
     rows a sample is taken; not a number where there are too many inputs even so.
     """
-    dense = X.toarray() if getattr(X, "toarray", None) is not None else np.asarray(X)
-    n, d = dense.shape
+    given = model._encoded(X)
+    dense = given.toarray() if getattr(given, "toarray", None) is not None else given
+    n, d = len(dense), model.n_features_in_
     vectors = len(model.support_vectors_)
     rows = int(min(n, _ROWS[1], _WORK / (d * d * max(vectors, 1))))
     if rows < min(n, _ROWS[0]):
@@ -28,19 +29,12 @@ def influence(model: Any, X: Any, random_state: int = 0) -> Array:
     rng = np.random.default_rng(random_state)
     kept = np.sort(rng.permutation(n)[:rows])
     table = np.asarray(dense[kept], dtype=np.float64)
-    names = vars(model).get("feature_names_in_")
-
-    def ask(values: Array) -> Array:
-        if names is None:
-            return np.asarray(model.predict_proba(values))
-        from pandas import DataFrame
-
-        return np.asarray(model.predict_proba(DataFrame(values, columns=names)))
-
-    before = ask(table)
+    owners = np.arange(d) if model.encoder_ is None else model.encoder_.owners
+    before = model._probabilities(table)
     moved = np.empty(d)
     for a in range(d):
-        changed = table.copy()
-        changed[:, a] = rng.permutation(table[:, a])
-        moved[a] = 0.5 * float(np.abs(ask(changed) - before).sum(axis=1).mean())
+        changed, own = table.copy(), owners == a
+        changed[:, own] = rng.permutation(table[:, own])
+        after = model._probabilities(changed)
+        moved[a] = 0.5 * float(np.abs(after - before).sum(axis=1).mean())
     return moved

@@ -53,7 +53,7 @@ class Refit:
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(model)
-        rows, labels = _dense(X), np.asarray(y)
+        rows, labels = _dense(model._encoded(X)), np.asarray(y)
         if len(rows) != len(labels):
             raise ValueError(f"X has {len(rows)} rows and y {len(labels)} labels; give as many")
         w = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
@@ -74,7 +74,15 @@ class Refit:
             # splits of all rows mean nothing here
             cv = cv if isinstance(cv, Integral) else int(model.selection_.folds)
         problem = Problem.of(
-            rows, labels, w, members, cv, model.class_weight, standardises(model), seed
+            rows,
+            labels,
+            w,
+            members,
+            cv,
+            model.class_weight,
+            standardises(model),
+            seed,
+            model._spans,
         )
         return cls(model, problem, tuple(problem.pairs()), total, total > most)
 

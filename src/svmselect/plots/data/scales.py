@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,19 @@ def of_estimator(model: Any, names: Sequence[str] | None = None, X: Any = None) 
     kernels = model.kernel_ if isinstance(model.kernel_, tuple) else (model.kernel_,)
     shown = _names(names, model.n_features_in_, vars(model).get("feature_names_in_"))
     moved = np.full(len(shown), np.nan) if X is None else influence(model, X)
-    return _gathered(kernels, shown, np.asarray(model.feature_importances_), moved)
+    shares, encoder = np.asarray(model.feature_importances_), model.encoder_
+    if encoder is None or encoder.plain:
+        return _gathered(kernels, shown, shares, moved)
+    # a variable is an input, part of one (a date has several), or an input has none
+    first = np.unique(encoder.variables, return_index=True)[1]
+    variables = np.full(len(first), np.nan)
+    found = _gathered(kernels, ("",) * len(first), variables, variables)
+    owners = encoder.owners[first]
+    times = np.bincount(owners, minlength=len(shown))
+    logs = np.bincount(owners, np.log(found.length_scale), len(shown))
+    with np.errstate(invalid="ignore"):
+        lengths = np.exp(logs / times)
+    return replace(found, names=shown, relevance=shares, length_scale=lengths, influence=moved)
 
 
 def of_selection(selection: Any, names: Sequence[str] | None = None) -> ScaleData:

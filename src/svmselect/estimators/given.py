@@ -1,0 +1,108 @@
+"""What is given to an estimator, as a matrix: frames are encoded, gaps filled in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils.validation import (
+    _check_feature_names,
+    _check_n_features,
+    _check_y,
+    validate_data,
+)
+
+from svmselect.estimators.machines import ready
+from svmselect.tables.dataframe import as_frame, table_of
+from svmselect.tables.encoder import MISSING, Encoder
+from svmselect.tables.gaps import Gaps
+from svmselect.tables.table import Table
+
+_TITLE = "X"
+
+
+def learned(model: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+    """Check X and y, learn how X becomes numbers, and give these (sparse ones stay sparse).
+
+    The model gets ``encoder_``: an ``Encoder`` for frames, ``Gaps`` for arrays, None for sparse
+    matrices; and what scikit-learn wants to know of its inputs.
+    """
+    if model.missing not in MISSING:
+        raise ValueError(f"missing={model.missing!r} is not one of {', '.join(map(repr, MISSING))}")
+    table = _table(X)
+    if table is None:
+        gaps = "allow-nan" if model.missing != "error" and not sparse.issparse(X) else True
+        X, y = validate_data(
+            model, X, y, accept_sparse="csr", dtype=np.float64, order="C", ensure_all_finite=gaps
+        )
+        if sparse.issparse(X):
+            model.encoder_ = None
+            return X, y
+        model.encoder_ = Gaps.of(X, model.missing)
+        return model.encoder_.encode(X), y
+    _known(model, X, reset=True)
+    labels = _check_y(_values(y), estimator=model)
+    check_consistent_length(table, labels)
+    encoder = Encoder.of(table, model.missing)
+    if not encoder.columns:
+        reasons = "; ".join(f"{one.name!r}: {one.words}" for one in encoder.inputs[:5])
+        raise ValueError(f"no column of X can be used ({reasons}); give one that varies")
+    model.encoder_ = encoder
+    return check_array(encoder.encode(table, _TITLE), order="C"), labels
+
+
+def encoded(model: Any, X: Any) -> Any:
+    """New rows as the matrix that the model was fitted to (sparse ones stay sparse)."""
+    encoder = vars(model).get("encoder_")
+    table = _table(X) if isinstance(encoder, Encoder) else None
+    if table is not None:
+        _known(model, X, reset=False)
+        return encoder.encode(encoder.typed(table, _TITLE), _TITLE)
+    if isinstance(encoder, Encoder):
+        words = [one.name for one in encoder.inputs if one.kind not in ("number", "not used")]
+        if words:
+            raise ValueError(
+                f"the model was fitted to a data frame whose column {words[0]!r} is no number; "
+                "give a data frame with the same columns"
+            )
+    plain = isinstance(encoder, Gaps) and encoder.plain
+    if plain and "feature_names_in_" not in vars(model) and ready(X, model.n_features_in_):
+        return X
+    allowed = "allow-nan" if model.missing != "error" and not sparse.issparse(X) else True
+    X = validate_data(
+        model, X, accept_sparse="csr", dtype=np.float64, reset=False, ensure_all_finite=allowed
+    )
+    if encoder is None or sparse.issparse(X):
+        if (isinstance(encoder, Gaps) and not encoder.plain) or isinstance(encoder, Encoder):
+            return encoded(model, X.toarray())
+        return X
+    if isinstance(encoder, Gaps):
+        return encoder.encode(X)
+    columns = dict(zip(encoder.names, np.asarray(X).T, strict=True))
+    return encoder.encode(Table(columns, np.arange(len(X)), len(X)), _TITLE)
+
+
+def _table(X: Any) -> Table | None:
+    """A data frame, or a table that has been read from a file; None for anything else."""
+    if isinstance(X, Table):
+        return X
+    return None if as_frame(X) is None else table_of(X, _TITLE)
+
+
+def _known(model: Any, X: Any, reset: bool) -> None:
+    """Number and names of the columns, as scikit-learn keeps and compares them."""
+    if isinstance(X, Table):
+        if reset:
+            model.n_features_in_ = len(X.columns)
+            model.feature_names_in_ = np.array(list(X.columns), dtype=object)
+        return
+    _check_feature_names(model, X, reset=reset)
+    _check_n_features(model, X, reset=reset)
+
+
+def _values(y: Any) -> Any:
+    """Labels of polars and other frames as an array."""
+    return y.to_numpy() if hasattr(y, "to_numpy") else y

@@ -1,0 +1,149 @@
+"""Estimators on data frames with words, dates and gaps, and on arrays with gaps."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+
+from svmselect import AutoKLR, AutoSVC, load, report, save
+from svmselect.plots.data import scales
+
+N = 120
+
+
+def frame(seed=0):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "size": rng.normal(size=N),
+            "town": rng.choice(list("uvwx"), N),
+            "gaps": np.where(rng.random(N) < 0.2, np.nan, rng.normal(size=N)),
+            "day": pd.date_range("2020-01-01", periods=N),
+            "nothing": ["same"] * N,
+        }
+    )
+
+
+def labels(X, seed=0):
+    noise = 0.3 * np.random.default_rng(seed).normal(size=len(X))
+    pull = X["town"].map({"u": 2.0, "v": -2.0, "w": 0.0, "x": 0.0})
+    return np.where(X["size"] + pull + noise > 0, "yes", "no")
+
+
+X = frame()
+y = labels(X)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return AutoSVC(random_state=0, ard="yes").fit(X, y)
+
+
+def test_frames_as_they_are(model):
+    new = frame(1)
+    assert model.score(new, labels(new, 1)) > 0.85
+    assert model.n_features_in_ == 5
+    assert model.feature_names_in_.tolist() == list(X)
+    # size, town, gaps, and of the day the time and the weekday
+    assert len(model.length_scale_) == 5
+    assert model.feature_importances_.shape == (5,)
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+    assert model.feature_importances_[4] == 0.0
+    assert "size" in model.explain()
+    assert "town" in model.explain()
+
+
+def test_the_model_file_has_the_encoder(model, tmp_path):
+    save(model, tmp_path / "m.skops")
+    again = load(tmp_path / "m.skops")
+    assert again.encoder_ == model.encoder_
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_the_exported_pipeline_takes_the_frame(model):
+    exported = model.to_sklearn()
+    np.testing.assert_allclose(exported.decision_function(X), model.decision_function(X))
+    assert list(exported[0].get_feature_names_out()) == list(model.encoder_.columns)
+    assert exported.feature_names_in_.tolist() == list(X)
+
+
+def test_polars_frames(model):
+    theirs = pl.from_pandas(X)
+    np.testing.assert_allclose(model.predict_proba(theirs), model.predict_proba(X))
+    fitted = clone(model).fit(theirs, pl.Series(y))
+    np.testing.assert_allclose(fitted.predict_proba(X), model.predict_proba(X))
+
+
+def test_columns_are_compared_by_name(model):
+    with pytest.raises(ValueError, match="Feature names unseen at fit time"):
+        model.predict(X.rename(columns={"town": "city"}))
+    with pytest.raises(ValueError, match="same order"):
+        model.predict(X[X.columns[::-1]])
+    with pytest.raises(ValueError, match="whose column 'town' is no number"):
+        model.predict(X.to_numpy())
+    with pytest.raises(ValueError, match="column 'town' of X has no value that the model knows"):
+        model.predict(X.assign(town="elsewhere"))
+
+
+def test_several_classes_and_the_logistic_loss():
+    three = np.where(X["size"] > 1, "high", y)
+    fitted = AutoKLR(random_state=0, ard="no").fit(X, three)
+    assert fitted.predict_proba(X).shape == (N, 3)
+    exported = fitted.to_sklearn()
+    np.testing.assert_allclose(
+        exported.decision_function(X),
+        fitted.set_params(decision_function_shape="ovo").decision_function(X),
+    )
+
+
+def test_frames_of_numbers_are_arrays():
+    numbers = X[["size", "gaps"]].fillna(0.0)
+    one = AutoSVC(random_state=0).fit(numbers, y)
+    other = AutoSVC(random_state=0).fit(numbers.to_numpy(), y)
+    np.testing.assert_array_equal(
+        one.predict_proba(numbers), other.predict_proba(numbers.to_numpy())
+    )
+    assert [step for step, _ in one.to_sklearn().steps] == ["scale", "svc"]
+
+
+def test_arrays_with_gaps(tmp_path):
+    rows = X[["size", "gaps"]].to_numpy()
+    fitted = AutoSVC(random_state=0).fit(rows, y)
+    assert fitted.feature_importances_.shape == (2,)
+    np.testing.assert_allclose(
+        fitted.to_sklearn().decision_function(rows), fitted.decision_function(rows)
+    )
+    save(fitted, tmp_path / "m.skops")
+    np.testing.assert_array_equal(load(tmp_path / "m.skops").predict(rows), fitted.predict(rows))
+    assert np.isfinite(fitted.predict_proba([[np.nan, np.nan]])).all()
+    with pytest.raises(ValueError, match="NaN"):
+        AutoSVC(missing="error").fit(rows, y)
+    with pytest.raises(ValueError, match="missing='drop' is not one of 'auto', 'error', 'impute'"):
+        AutoSVC(missing="drop").fit(rows, y)
+
+
+def test_that_a_value_is_missing_may_be_the_answer():
+    rng = np.random.default_rng(0)
+    number = np.where(y == "yes", np.nan, 1.0)  # one value and gaps
+    rows = pd.DataFrame({"noise": rng.normal(size=N), "told": number})
+    told = AutoSVC(random_state=0).fit(rows, y)
+    assert told.score(rows, y) == 1.0
+    assert told.selection_.error.error < 0.02
+    filled = AutoSVC(random_state=0, missing="impute").fit(rows, y)
+    assert filled.selection_.error.error > 0.2
+
+
+def test_a_frame_without_anything_to_use():
+    with pytest.raises(ValueError, match=r"no column of X can be used \('a': left out: it has one"):
+        AutoSVC().fit(pd.DataFrame({"a": ["x"] * N}), y)
+
+
+def test_what_is_drawn_and_written_of_a_frame(model):
+    found = scales.of_estimator(model, X=X)
+    assert found.names == tuple(X)
+    assert np.isfinite(found.length_scale).tolist() == [True, True, True, True, False]
+    assert found.influence[4] == 0.0
+    assert found.influence[1] > 0.05
+    page = report.of_fit(model, X, y)
+    assert "town" in report.render(page)
