@@ -26,7 +26,7 @@ def members(model: AutoClassifier) -> list:
 
 
 def own(member: AutoClassifier, X: np.ndarray) -> np.ndarray:
-    return member._judge.probabilities(member._decisions(X)[1])
+    return member._judge.probabilities(member._of_matrix(X))
 
 
 def test_weights_are_shares_of_the_marginal_likelihood(model: AutoClassifier) -> None:

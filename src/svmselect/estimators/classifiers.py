@@ -158,6 +158,7 @@ class AutoClassifier(AutoMachine):
         loss: str = "auto",
         standardize: str | bool = "auto",
         averaging: str | bool = "auto",
+        missing: str = "auto",
         cv: Any = 5,
         scoring: Any = None,
         threshold: Any = "argmax",
@@ -180,6 +181,7 @@ class AutoClassifier(AutoMachine):
         self.loss = loss
         self.standardize = standardize
         self.averaging = averaging
+        self.missing = missing
         self.cv = cv
         self.scoring = scoring
         self.threshold = threshold
@@ -240,6 +242,10 @@ class AutoSVC(AutoMachine):
     averaging : {"auto", True, False}, default False
         Whether the machines of several kernels are averaged by their marginal likelihood, instead
         of taking the best; attributes such as ``C_`` and ``kernel_`` are those of the heaviest.
+    missing : {"auto", "error", "impute"}, default "auto"
+        Gaps (NaN, None) in X: "auto" fills in the median and adds a column that says so, or makes
+        them a level of a category; "impute" fills in the median or the most frequent level and
+        forgets about it; "error" refuses them.
     cv : int, splitter or iterable, default 5
         A number of stratified folds, a splitter, or ready splits. ``groups`` given to ``fit`` are
         kept together.
