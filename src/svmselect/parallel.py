@@ -7,11 +7,13 @@ process, runs under the same limit. That is what makes results independent of ``
 from __future__ import annotations
 
 import signal
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
+from itertools import chain, repeat
 from threading import get_ident
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -53,6 +55,47 @@ class Serial:
 
     def abandon(self) -> None:
         """Nothing runs."""
+
+
+class Threads:
+    """Threads of this process, with one thread of algebra each: NumPy works outside the lock."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._executor = ThreadPoolExecutor(size)
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        return self._executor.submit(function, *arguments)
+
+    def abandon(self) -> None:
+        self._executor.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def threads(size: int | None = None) -> Iterator[Pool]:
+    """Open a pool of threads, by default as many as linear algebra would use.
+
+    Parameters
+    ----------
+    size : int, optional
+        How many.
+
+    Yields
+    ------
+    Pool
+        The pool, which is closed in the end.
+    """
+    if size is None:
+        size = max((one["num_threads"] for one in _controller().info()), default=1)
+    if size == 1:
+        yield Serial()
+        return
+    pool = Threads(size)
+    try:
+        with one_thread():  # of the whole process, so the threads have one each
+            yield pool
+    finally:
+        pool.abandon()
 
 
 class Joblib:
@@ -269,6 +312,59 @@ def as_they_come(
             running[workers.submit(function, *given)] = given
         for future in wait(running, return_when=FIRST_COMPLETED).done:
             yield running.pop(future), future
+
+
+def added(
+    workers: Pool,
+    function: Callable[..., Any],
+    tasks: Iterable[tuple[int, tuple[Any, ...]]],
+    told: Callable[[int], bool] | None = None,
+) -> Any:
+    """Add what a function says of each of these arguments, in their order, however many at a time.
+
+    The order makes the sum the same whoever does the work; memory holds a few tasks at a time.
+
+    Parameters
+    ----------
+    workers : Pool
+        Who does the work.
+    function : callable
+        What is called.
+    tasks : iterable of (int, tuple)
+        How many rows a task has, and the arguments.
+    told : callable, optional
+        Is told how many rows are done; returns True to give up.
+
+    Returns
+    -------
+    object
+        The sum, None of nothing.
+    """
+    total, done = None, 0
+    waiting: deque[tuple[int, Future[Any]]] = deque()
+    ahead = 1 if workers.size == 1 else 2 * workers.size
+    given = iter(tasks)
+    try:
+        for rows, arguments in chain(given, repeat((0, ()))):
+            if arguments:
+                waiting.append((rows, workers.submit(function, *arguments)))
+            elif not waiting:
+                return total
+            if len(waiting) < ahead and arguments:
+                continue
+            count, future = waiting.popleft()
+            part = future.result()
+            total, done = part if total is None else total + part, done + count
+            if told is not None and told(done):
+                raise Halted
+    finally:
+        for _, future in waiting:
+            future.cancel()
+    return total
+
+
+class Halted(Exception):  # noqa: N818 - no error: someone asked for it
+    """A sum was given up because someone asked to stop."""
 
 
 def _deaf() -> None:

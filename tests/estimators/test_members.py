@@ -105,6 +105,20 @@ def test_height_charges_for_freedom(model: AutoClassifier) -> None:
     assert height(problem, base) - height(problem, replace(base, charge=3.0)) == pytest.approx(3.0)
 
 
+def test_the_three_take_the_same_options() -> None:
+    shared = AutoSVC().get_params()
+    assert list(AutoClassifier().get_params()) == list(shared)
+    assert list(AutoKLR().get_params()) == [name for name in shared if name != "loss"]
+    differ = {
+        name for name, value in AutoClassifier().get_params().items() if value != shared[name]
+    }
+    assert differ == {"loss", "averaging"}
+    for cls in (AutoClassifier, AutoKLR, AutoSVC):
+        assert cls.__doc__ is not None
+        listed = cls.__doc__.split("Attributes")[0]
+        assert [n for n in cls().get_params() if f"    {n} : " not in listed] == []
+
+
 @pytest.mark.parametrize(
     "options", [{"criterion": "span"}, {"scoring": "accuracy"}, {"probability": "posterior"}]
 )

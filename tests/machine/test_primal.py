@@ -131,11 +131,11 @@ def test_factor_of_what_is_no_matrix_of_numbers(entry: float) -> None:
     H = np.eye(3)
     H[1, 1] = entry
     with pytest.raises(LinAlgError, match="no numbers"):
-        primal._cholesky(H)
+        primal.cholesky(H)
 
 
 def test_factor_needs_rounding_to_be_the_only_trouble() -> None:
     H = np.diag([1.0, 1.0, -1e-6])  # as single precision leaves it
-    assert primal._cholesky(H)[1]
+    assert primal.cholesky(H)[1]
     with pytest.raises(LinAlgError, match="positive definite"):
-        primal._cholesky(np.diag([1.0, -1e3]))
+        primal.cholesky(np.diag([1.0, -1e3]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from svmselect.plots.data.levels import BANDS, Levels
 from svmselect.plots.data.refit import Refit, criterion_of
 from svmselect.plots.data.source import of_refit, of_selection
 from svmselect.plots.data.trace import trace_data
+from svmselect.priors import Gaussian
 
 FITS = ["two", "ard", "logistic", "three", "gacv", "evidence", "linear"]
 
@@ -93,6 +95,61 @@ def test_the_landscape_is_the_criterion(selection: Any) -> None:
     along = score(X, y, "likelihood", selection.C, RBF(moved), random_state=0)
     assert one.value[0] == pytest.approx(along.value, rel=1e-8)
     assert one.value[6] == pytest.approx(selection.value, rel=1e-8)
+
+
+@pytest.mark.parametrize("name", ["logistic", "ard"])
+def test_the_prior_that_decided_is_in_the_landscape(fits: Any, name: str) -> None:
+    model, X, y = fits[name]
+    source = of_refit(Refit.of(model, X, y))
+    assert source.prior is not None
+    assert not source.notes
+    most = max(r.evaluation.details["folds"] for r in source.records)
+    full = [r for r in source.records if r.evaluation.details["folds"] == most]
+    if name == "logistic":  # under one prior throughout, so the trace has what is drawn
+        chosen = max(full, key=lambda r: -r.loss)
+        assert source.evaluate(source.point, None)[0] == pytest.approx(chosen.value)
+        for record in full:
+            point = record.point + np.eye(len(record.point))[0] * source.shift
+            drawn = source.evaluate(point, None)[0]
+            assert drawn - chosen.value == pytest.approx(chosen.loss - record.loss, abs=1e-9)
+    # no neighbour is better than the choice, of which the criterion alone does not know
+    data = landscape_data(source, 3, doublings=(0.1, 0.1), slices=3)
+    assert data.with_prior
+    assert data.values.max() <= data.best + 0.05 * data.unit
+    for one in data.slices:
+        assert one.value.max() <= data.best + 0.05 * data.unit
+
+
+def test_the_prior_of_a_selection_is_in_its_landscape() -> None:
+    X, y = two_classes(40)
+    chosen = select(X, y, search="lbfgs", prior=Gaussian({"C": (0.5, 0.2)}), random_state=0)
+    source = of_selection(chosen)
+    for record in chosen.trace:
+        drawn = source.evaluate(record.point, None)[0]
+        assert drawn - chosen.value == pytest.approx(chosen.record.loss - record.loss, abs=1e-9)
+
+
+def test_a_landscape_keeps_to_its_time(selection: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = 0.0
+    source = of_selection(selection)
+
+    def evaluate(point: Any, warm: Any) -> Any:
+        nonlocal clock
+        clock += costs[-1]
+        return -float(np.square(point - source.point).sum()), None
+
+    slow = replace(source, evaluate=evaluate)
+    monkeypatch.setattr("svmselect.plots.data.landscape.time.process_time", lambda: clock)
+    sizes, costs = [], [10.0, 0.1, 0.01, 0.004, 1e-4]
+    while costs:
+        clock = 0.0
+        data = landscape_data(slow, seconds=1.0)
+        sizes.append((data.values.shape[0], len(data.slices), len(data.slices[0].value)))
+        assert clock <= 1.5 or sizes[-1] == (5, 2, 5)
+        costs.pop()
+    assert sizes[0] == (17, 3, 13)
+    assert sizes[-1] == (5, 2, 5)
+    assert sizes == sorted(sizes, reverse=True)
 
 
 def test_the_paths_are_those_of_the_runs(selection: Any) -> None:

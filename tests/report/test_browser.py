@@ -12,7 +12,7 @@ from svmselect.report import Report
 
 pytestmark = pytest.mark.browser
 
-FIGURES = ["error", "calibration", "trace", "landscape"]
+FIGURES = ["error", "calibration", "found", "precision", "learning", "trace", "landscape"]
 
 
 @pytest.fixture(params=["ugly", "three_classes"])
@@ -54,12 +54,16 @@ def test_every_figure_is_drawn_and_readable(page: Path, tab: Any, width: int) ->
                 r.width > 0 && r.left >= box.left - 8 && r.right <= box.right + 8
                 && r.top >= box.top - 8 && r.bottom <= box.bottom + 8);
             const words = [...svg.querySelectorAll("text")].map(e => e.getBoundingClientRect());
-            return {{width: box.width, height: box.height, marks: marks.length, all: points.length,
+            const cut = words.filter(r => r.height > 0 && (r.left < box.left - 1
+                || r.right > box.right + 1 || r.top < box.top - 1 || r.bottom > box.bottom + 1));
+            return {{cut: cut.length, width: box.width, height: box.height,
+                     marks: marks.length, all: points.length,
                      letters: Math.min(...words.map(r => r.height).filter(h => h > 0))}};
         }})()""")
         assert box["width"] > 0.6 * min(width, 500), name
         assert box["height"] > 60, name
         assert box["all"] == box["marks"] > 0, name
+        assert box["cut"] == 0, name
         assert box["letters"] > 12, name  # the height of a line: letters of 10 px
     assert tab.run("parseFloat(getComputedStyle(document.body).fontSize)") >= 16
     # lines of text stay short enough to read
@@ -138,10 +142,10 @@ def test_the_table_of_inputs_sorts_and_folds(ugly_page: Path, tab: Any, ugly: Re
     tab.open(ugly_page)
     shown = """[...document.querySelectorAll('#relevance tbody tr')]
         .filter(r => r.offsetHeight > 0).map(r => r.cells[0].textContent)"""
-    relevant = sorted(zip(-ugly.inputs.relevance, ugly.inputs.names, strict=True))
+    relevant = sorted(zip(-ugly.inputs.influence, ugly.inputs.names, strict=True))
     assert tab.run(shown) == [name for _, name in relevant][:12]
     click = "document.querySelectorAll('#relevance thead button')[{}].click()"
-    tab.run(click.format(1))  # relevance, which was descending: now ascending
+    tab.run(click.format(2))  # influence, which was descending: now ascending
     assert tab.run(shown) == [name for _, name in relevant][::-1][:12]
     tab.run("document.querySelector('#inputs .more').click()")
     assert tab.run(shown) == [name for _, name in relevant][::-1]
@@ -155,6 +159,27 @@ def test_the_table_of_inputs_sorts_and_folds(ugly_page: Path, tab: Any, ugly: Re
     assert tab.errors == []
 
 
+def test_commands_are_copied(ugly_page: Path, tab: Any) -> None:
+    tab.open(ugly_page)
+    for granted, said in (("granted", "Copied"), ("denied", "Selected")):
+        permission = {"name": "clipboard-write"}
+        tab.call("Browser.setPermission", permission=permission, setting=granted)
+        tab.open(ugly_page)
+        tab.run("document.querySelector('#next pre').scrollIntoView({block: 'center'})")
+        place = tab.run("""(() => {
+            const box = document.querySelector('#next .copied button').getBoundingClientRect();
+            return [box.left + box.width / 2, box.top + box.height / 2];
+        })()""")
+        for kind in ("mousePressed", "mouseReleased"):
+            tab.call(
+                "Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left",
+                clickCount=1,
+            )  # fmt: skip
+        label = "document.querySelector('#next .copied button').textContent"
+        assert said in tab.run(f"new Promise(done => setTimeout(() => done({label}), 200))")
+        assert tab.errors == []
+
+
 def test_it_says_the_same_without_script(ugly_page: Path, tab: Any) -> None:
     tab.call("Emulation.setScriptExecutionDisabled", value=True)
     try:
@@ -162,6 +187,7 @@ def test_it_says_the_same_without_script(ugly_page: Path, tab: Any) -> None:
         assert tab.run("document.querySelectorAll('#figure-trace .pt title').length") > 10
         assert tab.run("document.querySelectorAll('#relevance tbody tr').length") == 20
         assert tab.run("document.querySelectorAll('tr.far, button').length") == 0
+        assert "svmselect" in tab.run("document.querySelector('#next pre').textContent")
     finally:
         tab.call("Emulation.setScriptExecutionDisabled", value=False)
 

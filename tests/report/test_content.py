@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -17,7 +18,10 @@ from svmselect import AutoKLR, AutoSVC, report, select
 from svmselect.report import Report, render
 from svmselect.report.words import number, percent, seconds
 
-SECTIONS = ["choice", "error", "inputs", "search", "landscape", "optima", "grid", "repeat"]
+SECTIONS = [
+    "choice", "error", "classes", "inputs", "next", "search", "landscape", "optima", "grid",
+    "repeat",
+]  # fmt: skip
 
 
 class Reader(HTMLParser):
@@ -53,7 +57,7 @@ def sections(page: str) -> list[str]:
 def test_every_section_is_there_in_order(ugly: Report) -> None:
     page = render(ugly)
     assert sections(page) == SECTIONS
-    assert page.count("<svg") == 4 + 8
+    assert page.count("<svg") == 7 + 8
     assert len(page) < 500_000
 
 
@@ -264,3 +268,101 @@ def test_shares_and_times_in_words() -> None:
     assert [seconds(v) for v in (0.0123, 2.34, 61.0, 600.0, 9000.0)] == [
         "12 ms", "2.3 s", "61 s", "10 min", "2.5 h",
     ]  # fmt: skip
+
+
+def test_right_and_wrong_by_class(three_classes: Report, ugly: Report) -> None:
+    made = three_classes.decisions
+    assert made is not None
+    text = Reader(render(three_classes)).text
+    for i, name in enumerate("abc"):
+        row = " ".join(f"{count:.0f}" for count in made.table[i])
+        assert f"{name} {row}" in text
+        assert f"{name} 25 {percent(made.error[i])}" in text
+    assert made.source == "75 rows, held out in turn in 5 folds"
+    assert [curve.label for curve in three_classes.curves] == ["a", "b", "c"]
+    for curve in three_classes.curves:
+        assert f"{curve.label}, average precision {curve.average:.3f}" in text
+    (curve,) = ugly.curves
+    assert f"the area below it is {curve.auc:.3f}" in Reader(render(ugly)).text
+
+
+def test_of_many_classes_the_worst_confusions() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(12), 8)
+    X = rng.normal(size=(96, 2)) * 0.7 + np.column_stack([y % 4, y // 4])
+    made = report.of_fit(AutoSVC(random_state=0, max_time=5.0, ard="no").fit(X, y), X, y)
+    page = render(made)
+    assert 'id="confusion"' not in page
+    assert "What is most often taken for something else" in page
+    assert made.decisions is not None
+    one, other, count, share = made.decisions.confusions(1)[0]
+    assert f"{one} {other} {count:.0f} {percent(share)}" in Reader(page).text
+    assert "figure-found" not in page  # too many curves to tell apart
+    assert made.learning is None
+
+
+def test_what_next() -> None:
+    X, y = problem(120, 3)
+    model = AutoSVC(random_state=0, ard="no").fit(X, y)
+    made = report.of_fit(model, X, y, settings={"predict": "svmselect predict m.skops NEW"})
+    assert "svmselect predict m.skops NEW" in Reader(render(made)).text
+    assert "predict" not in dict(made.provenance)
+    p = model.held_out_proba_
+    order = np.argsort(np.abs(p[:, 0] - 0.5), kind="stable")
+    assert [one.row for one in made.unsure] == order[:8].tolist()
+    wrong = np.flatnonzero(model.classes_[p.argmax(axis=1)] != y)
+    worst = wrong[np.argsort(-p[wrong].max(axis=1), kind="stable")]
+    assert [(one.row, one.label) for one in made.wrong] == [(i, str(y[i])) for i in worst[:8]]
+    assert "Rows are counted as in X, from 0" in render(made)
+    named = report.of_fit(model, X, y, numbers=np.arange(2, 122))
+    assert [one.row for one in named.unsure] == (order[:8] + 2).tolist()
+    assert "svmselect.load('model.skops').predict_proba(X_new)" in Reader(render(named)).text
+
+
+def test_what_more_rows_would_bring(three_classes: Report) -> None:
+    learning = three_classes.learning
+    assert learning is not None
+    for gain, said in ((0.5, "More rows would help"), (0.0, "would bring little")):
+        changed = replace(learning, gain=gain, spread=0.1)
+        page = render(replace(three_classes, learning=changed))
+        assert said in page
+        assert number(float(learning.log_loss[-1])) in page
+
+
+def test_rows_held_apart_are_the_headline(ugly: Report, three_classes: Report) -> None:
+    assert ugly.error is not None
+    assert ugly.error.held_out is not None
+    text = Reader(render(ugly)).text
+    assert f"Error on rows held apart {percent(ugly.error.held_out.error)}" in text
+    assert three_classes.error is not None
+    text = Reader(render(three_classes)).text
+    assert f"Expected error {percent(three_classes.error.folds.error)}" in text
+
+
+def test_inputs_are_sorted_by_what_they_do(ugly: Report) -> None:
+    assert ugly.inputs is not None
+    page = render(ugly)
+    table = page[page.index('id="relevance"') : page.index('<section id="next"')]
+    values = [float(value) for value in re.findall('data-value="(.*?)"', table)]
+    influence = values[1::3]  # beside relevance and length scale
+    assert influence == sorted(ugly.inputs.influence, reverse=True)
+    assert '<th class="n" data-kind="number" aria-sort="descending">Influence</th>' in page
+    blind = replace(ugly, inputs=replace(ugly.inputs, influence=np.full(20, np.nan)))
+    page = render(blind)
+    assert '<th class="n" data-kind="number" aria-sort="descending">Relevance</th>' in page
+
+
+def test_marks_are_spoken_of_where_there_are_some(three_classes: Report) -> None:
+    data = three_classes.landscape
+    assert data is not None
+    assert data.with_prior
+    assert "Small dots are settings" in render(three_classes)
+    assert "and the prior say together" in render(three_classes)
+    away = tuple(replace(way, log_C=way.log_C + 100.0) for way in data.paths)
+    hidden = render(replace(three_classes, landscape=replace(data, paths=away)))
+    assert "Small dots are settings" not in hidden
+    here = replace(data.paths[0], **{
+        name: getattr(data.paths[0], name)[:1] for name in ("value", "leading", "rough")
+    }, log_C=data.at[:1], log_width=data.at[1:])  # fmt: skip
+    hidden = render(replace(three_classes, landscape=replace(data, paths=(here,))))
+    assert "Small dots are settings" not in hidden

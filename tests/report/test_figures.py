@@ -125,6 +125,7 @@ def test_the_way_is_cut_where_it_leaves_the_picture() -> None:
         log_width=np.zeros(4),
         value=np.array([-3.0, -2.0, -1.0, 0.0]),
         leading=np.ones(4),
+        rough=np.zeros(4),
     )
     figure = landscape_figure(landscape(-np.ones((3, 3)), paths=(way,)))
     assert len(of_class(figure, "way")) == 1

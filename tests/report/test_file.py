@@ -103,7 +103,7 @@ def test_a_report_of_another_format_is_refused(ugly: Report, tmp_path: Path) -> 
     path = tmp_path / "trace.jsonl"
     select(X, y, budget=4, random_state=0, checkpoint=path)
     report.append(ugly, path)
-    path.write_text(path.read_text().replace('"report", "format": 1', '"report", "format": 99'))
+    path.write_text(path.read_text().replace('"report", "format": 2', '"report", "format": 99'))
     with pytest.raises(ValueError, match="has format 99"):
         report.of_trace(path)
 

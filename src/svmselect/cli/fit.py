@@ -208,7 +208,11 @@ def _draw(options: FitOptions, summary: FitSummary, rows: Rows, output: Output) 
             held_out=rows.test,
             grid=summary.grid,
             warnings=summary.notes,
-            settings={"data file": summary.prepared.source.title, "command": _command()},
+            settings={
+                "data file": summary.prepared.source.title,
+                "command": _command(),
+                "predict": summary.predict,
+            },
         )
         report.append(page, options.folder / "trace.jsonl")
         report.write(page, options.folder / "report.html")

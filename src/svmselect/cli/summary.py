@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,12 @@ class FitSummary:
             "svmselect": __version__,
         }
         return TableModel(self.model.encoder_, self.model, self.prepared.target, origin)
+
+    @property
+    def predict(self) -> str:
+        """The command that predicts the rows of another file."""
+        model = shlex.quote(str(self.folder / _FILES["model"]))
+        return f"svmselect predict {model} NEW_FILE -o predictions.csv"
 
     @property
     def guessing(self) -> tuple[str, float]:
@@ -109,7 +116,7 @@ class FitSummary:
         output.say(f"Written: {out / 'model.skops'}, {out / 'trace.jsonl'}")
         if self.page:
             output.say(f"Open this page: {out / 'report.html'}")
-        output.say(f"Then: svmselect predict {out / 'model.skops'} NEW_FILE -o predictions.csv")
+        output.say(f"Then: {self.predict}")
 
     def _rival(self) -> str:
         """The plain grid's result in a line."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from svmselect.criteria.base import IN_THE_KERNEL, PENALISED, Context, Criterion, Verdict, every
+from svmselect.devices import check_device
 from svmselect.kernels import Kernel
 from svmselect.posterior.approximation import EP
-from svmselect.posterior.backend import check_device
 from svmselect.posterior.curvature import evidence_hessian
 from svmselect.posterior.ep import propagate
 from svmselect.types import Array, IntArray, Sensitivity

@@ -12,9 +12,10 @@ import numpy as np
 
 from svmselect.criteria.base import IN_THE_KERNEL, PENALISED, Context, Criterion, Verdict, every
 from svmselect.criteria.sampled import Chains, Past, Sampled, Source, Weighted, sample
+from svmselect.devices import check_device
 from svmselect.kernels import Kernel
 from svmselect.posterior.averages import Gatherer
-from svmselect.posterior.backend import check_device, get_backend
+from svmselect.posterior.backend import get_backend
 from svmselect.posterior.ep import propagate
 from svmselect.posterior.frame import Frame
 from svmselect.posterior.hmc import Stepper

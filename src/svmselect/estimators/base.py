@@ -26,6 +26,7 @@ from svmselect.criteria import available, get_criterion
 from svmselect.estimators.averaging import by_posterior, check_rows
 from svmselect.estimators.by_criterion import Wish, by_criterion, served
 from svmselect.estimators.by_default import MANY, Limits, by_default
+from svmselect.estimators.by_rows import Many, grow, of_arrays, opened
 from svmselect.estimators.by_scoring import as_scorer, by_scoring
 from svmselect.estimators.callbacks import CallbackSupportMixin, Reporter, Watch, with_callbacks
 from svmselect.estimators.chosen import fitted_machines, sharpen
@@ -46,6 +47,7 @@ from svmselect.estimators.options import (
 from svmselect.estimators.posteriors import Model, Posteriors
 from svmselect.estimators.problem import Problem
 from svmselect.estimators.relevance import relevance, scales, spread_of
+from svmselect.estimators.rest import Rest, against_rest
 from svmselect.estimators.scaling import Bend, Scaling
 from svmselect.kernels import Kernel
 from svmselect.probability import sigmoid_log_probability, sigmoid_probability
@@ -100,8 +102,11 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             The classifier itself.
         """
         check_options(self)
-        with Following(self, getattr(X, "shape", (0,))[0]) as following:
-            self._fit(X, y, sample_weight, groups, Watch(following))
+        with (
+            Following(self, getattr(X, "shape", (0,))[0]) as following,
+            opened(self, X, y, sample_weight) as given,
+        ):
+            self._fit(*given, groups, Watch(following, passing=following.passing))
         if following.stopper.asked:
             self.selection_ = interrupted(self.selection_)
         following.end()
@@ -113,6 +118,9 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         began = time.perf_counter()
         losses = self._losses()
         check_options(self)
+        many = X if isinstance(X, Many) else None
+        if many is not None:
+            X, y, sample_weight = many.first
         X, y = learned(self, X, y)
         check_classification_targets(y)
         weights = groups_of = None
@@ -123,21 +131,27 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         if groups is not None:
             groups_of = column_or_1d(groups)
             check_consistent_length(X, groups_of)
+        checkpoint = watch.checkpoint or self._checkpoint
+        seed = self._seed(checkpoint)
+        if many is None:
+            many = of_arrays(self, X, y, weights, groups, seed)
+            if many is not None:
+                X, y, weights = many.first
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         report = Reporter(self, X, y, metadata, self.verbose, watch)
         rows = _dense(X)
-        checkpoint = watch.checkpoint or self._checkpoint
-        seed = self._seed(checkpoint)
         problem = Problem.of(
             rows, y, weights, groups_of, self.cv, self.class_weight, standardises(self), seed,
             bends(self), self._spans,
         )  # fmt: skip
         check_threshold(self.threshold, problem.classes)
-        limits = Limits(self.max_time, self.n_jobs, seed, report, checkpoint)
+        limits = Limits(self.max_time, self.n_jobs, seed, report, checkpoint, many is not None)
         lead, *others = self._choose(problem, losses, limits)
         self._keep(rows, problem, lead)
         self.companions_ = [self._companion(rows, problem, other) for other in others]
         self.weights_ = np.array([lead.weight, *(other.weight for other in others)])
+        if many is not None:
+            grow(self, many, replace(watch, checkpoint=checkpoint))
         seconds = time.perf_counter() - began
         self.selection_ = replace(self.selection_, seconds=seconds, seed=seed)
         report.end(self.explain())
@@ -166,7 +180,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
                 "scoring decides among settings that all pairs of classes share; use "
                 "multi_class='ovo' or scoring=None"
             )
-        average = averages(self) and len(problem) <= MANY
+        average = averages(self) and len(problem) <= MANY and not limits.rough
         if is_default(self):
             kernels = [self._told(kernel) for kernel in self._forms()]
             start = self._warm(problem)
@@ -267,6 +281,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             error=chosen.error,
             calibration=chosen.sigmoids,
             held_out=chosen.held_out,
+            prior=chosen.prior,
             normalised=None if chosen.posterior is None else chosen.posterior.model.normalised,
             problem=problem if len(problem) <= MANY else None,
             rows=len(X),
@@ -301,9 +316,12 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         if "selection_" in state:
             self._judge = self._unpacked()
 
-    def _machines(self) -> Machines:
+    def _machines(self) -> Machines | Rest:
         k = len(self.classes_)
         member = np.repeat(np.arange(k), self.n_support_)
+        if against_rest(self.dual_coef_, k):
+            vectors = self._scaling(self.support_vectors_)
+            return Rest(self._kernels[0], vectors, self.dual_coef_.T, self.intercept_)
         return Machines(
             kernels=self._kernels,
             vectors=self._scaling(self.support_vectors_),
@@ -314,7 +332,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             sharpness=self.sharpness_,
         )
 
-    def _unpacked(self) -> Machines | Posteriors:
+    def _unpacked(self) -> Machines | Rest | Posteriors:
         """What decides: the machines and their sigmoids, or the posteriors."""
         if self._posterior is None:
             return self._machines()
@@ -346,6 +364,11 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
     def _scaling(self) -> Scaling:
         bend = None if self.bend_ is None else Bend(*self.bend_)
         return Scaling(self.mean_, self.scale_, bend)
+
+    def _decisions(self, X: Any) -> tuple[Machines | Rest | Posteriors, Array]:
+        """The decision values of every pair, f > 0 for the later class."""
+        check_is_fitted(self)
+        return self._judge, self._of_matrix(self._encoded(X))
 
     def _encoded(self, X: Any) -> Any:
         """Rows as the matrix that the kernel sees before it is scaled (sparse ones stay sparse)."""

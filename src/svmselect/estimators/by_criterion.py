@@ -71,6 +71,7 @@ def by_criterion(
         value=float(np.average([s.value for s in selections], weights=weights)),
         criterion=judge.name,
         folded=_takes(type(judge), "cv"),
+        prior=selections[0].prior if len(made) == 1 else None,
         records=tuple(records),
         notes=tuple(
             dict.fromkeys(

@@ -41,6 +41,8 @@ class Limits:
     seed: int
     report: Report | None
     checkpoint: Path | None = None
+    rough: bool = False
+    """Whether the machines are only to begin with: others are trained on many more rows."""
 
     def tell(self, progress: Progress) -> bool:
         """Pass a search's progress on to who wants to know; whether to stop."""
@@ -76,6 +78,8 @@ def by_default(
             "stage": stage, "loss": recipe.loss, "kernels": recipe.kernels, "ard": ard,
             "random_state": limits.seed,
         }  # fmt: skip
+        if limits.rough and len(problem) > MANY:
+            options["rough"] = True
         made.append(_chosen(problem, pairs, options, separate, session, limits, start))
     return made
 
@@ -191,6 +195,7 @@ def _gathered(pairs: Sequence[Pair], found: Sequence[Large], names: Sequence[str
         notes=tuple(dict.fromkeys(Note(m.kind, name + m) for name, c in labelled for m in c.notes)),
         error=ErrorEstimate(error, seen, "classes" if len(pairs) == 1 else "pairs"),
         held_out=_held_out(pairs, held_out, sigmoids) if len(pairs) == 1 else None,
+        prior=choices[0].prior if len(choices) == 1 else None,
         share=float(np.mean([pair.share for pair in pairs])),
         charge=float(sum(c.charge for c in choices)),
         machines=machines if len(machines) == len(pairs) else (),

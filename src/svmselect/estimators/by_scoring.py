@@ -110,6 +110,7 @@ def by_scoring(
         error=best.held.error(problem, sigmoids),
         held_out=best.held.kept(problem, sigmoids),
         machines=(),
+        prior=None,
         value=best.score,
         criterion=str(name),
         folded=True,

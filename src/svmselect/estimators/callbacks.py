@@ -31,11 +31,13 @@ logger = logging.getLogger("svmselect")
 class Watch:
     """Who follows one fit: ``listener`` sees every evaluation and returns True to stop.
 
-    ``checkpoint`` is the file that a search writes to and resumes from.
+    ``checkpoint`` is the file that a search writes to and resumes from. ``passing`` is told, during
+    passes over many rows, how many are done, of how many, and the number of the pass.
     """
 
     listener: Callable[[Evaluation], bool] | None = None
     checkpoint: Path | None = None
+    passing: Callable[[int, int, int], bool] | None = None
 
 
 def logged() -> bool:

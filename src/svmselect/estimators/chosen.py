@@ -15,6 +15,7 @@ from svmselect.estimators.problem import Problem
 from svmselect.estimators.strategies.trainers import Expansion
 from svmselect.kernels import Kernel
 from svmselect.machine.train import train
+from svmselect.priors import Prior
 from svmselect.probability import sigmoid_likelihood
 from svmselect.probability.calibration import Sigmoid, upright
 from svmselect.probability.temperature import fit_sharpness, sharpened
@@ -45,7 +46,8 @@ class Chosen:
     hyperparameters costs, in log-likelihood. ``error`` is that of held-out rows,
     ``held_out`` what was said of them; ``sharpness`` is the power that class probabilities coupled
     from pairs are raised to. ``machines`` are there if they are trained already,
-    ``posterior`` if it is to give the probabilities.
+    ``posterior`` if it is to give the probabilities; ``prior`` is what spoke beside the criterion,
+    None where each pair of classes has its own.
     """
 
     setting: Setting
@@ -62,6 +64,7 @@ class Chosen:
     sharpness: float = 1.0
     machines: tuple[Expansion, ...] = ()
     posterior: Posteriors | None = None
+    prior: Prior | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -71,6 +71,10 @@ class AutoClassifier(AutoMachine):
         Where ``predict_proba`` comes from: a sigmoid fitted to held-out decision values; the
         average over the posterior of the evidence model (at most 3000 rows; decision values are
         then log odds); or what serves held-out rows better.
+    device : str, default "cpu"
+        Where passes over many rows compute: "cpu", or "cuda" (also "cuda:1") through torch, which
+        the extra ``svmselect[gpu]`` brings. What has no form there stays on the CPU, and a note
+        says so.
     max_time : float, optional
         Seconds for the search.
     n_jobs : int, optional
@@ -171,6 +175,7 @@ class AutoClassifier(AutoMachine):
         random_state: Any = None,
         warm_start: bool = False,
         checkpoint: Any = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         self.kernel = kernel
@@ -194,6 +199,7 @@ class AutoClassifier(AutoMachine):
         self.random_state = random_state
         self.warm_start = warm_start
         self.checkpoint = checkpoint
+        self.device = device
         self.verbose = verbose
 
     def _losses(self) -> tuple[str, ...]:
@@ -278,6 +284,10 @@ class AutoSVC(AutoMachine):
     checkpoint : path-like, optional
         A file of JSON lines that every evaluation is written to; ``fit`` with the same file, data
         and settings goes on where a killed one ended, and ends where it would have, bit for bit.
+    device : str, default "cpu"
+        Where passes over many rows compute: "cpu", or "cuda" (also "cuda:1") through torch, which
+        the extra ``svmselect[gpu]`` brings. What has no form there stays on the CPU, and a note
+        says so.
     verbose : int, default 0
         1 draws a bar, in a terminal or a notebook, and tells what was chosen; 2 also tells every
         evaluation. The words go to standard error, or to the logger "svmselect" where logging is
@@ -382,6 +392,7 @@ class AutoSVC(AutoMachine):
         multi_class: str = "ovo",
         decision_function_shape: str = "ovr",
         probability: str = "sigmoid",
+        device: str = "cpu",
         max_time: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -405,6 +416,7 @@ class AutoSVC(AutoMachine):
         self.multi_class = multi_class
         self.decision_function_shape = decision_function_shape
         self.probability = probability
+        self.device = device
         self.max_time = max_time
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -473,6 +485,10 @@ class AutoKLR(AutoMachine):
         Where ``predict_proba`` comes from: a sigmoid fitted to held-out decision values; the
         average over the posterior of the evidence model (at most 3000 rows; decision values are
         then log odds); or what serves held-out rows better.
+    device : str, default "cpu"
+        Where passes over many rows compute: "cpu", or "cuda" (also "cuda:1") through torch, which
+        the extra ``svmselect[gpu]`` brings. What has no form there stays on the CPU, and a note
+        says so.
     max_time : float, optional
         Seconds for the search.
     n_jobs : int, optional
@@ -554,6 +570,7 @@ class AutoKLR(AutoMachine):
         multi_class: str = "ovo",
         decision_function_shape: str = "ovr",
         probability: str = "sigmoid",
+        device: str = "cpu",
         max_time: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -576,6 +593,7 @@ class AutoKLR(AutoMachine):
         self.multi_class = multi_class
         self.decision_function_shape = decision_function_shape
         self.probability = probability
+        self.device = device
         self.max_time = max_time
         self.n_jobs = n_jobs
         self.random_state = random_state

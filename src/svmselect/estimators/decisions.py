@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,31 @@ from svmselect.probability.thresholds import (
 )
 from svmselect.selection.result import HeldOut
 from svmselect.types import Array, IntArray, Note
+
+
+class Labelled(Protocol):
+    """Rows whose classes are known: those of a problem, or of a part that was held out."""
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The labels."""
+
+    @property
+    def codes(self) -> IntArray:
+        """Each row's place among them."""
+
+    @property
+    def counts(self) -> Array:
+        """What each row counts for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """Rows held out of very many."""
+
+    classes: NDArray[Any]
+    codes: IntArray
+    counts: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +74,7 @@ class Judged:
         found[there] = self.probabilities[problem.where[there]]
         return found
 
-    def given(self, problem: Problem) -> Array:
+    def given(self, problem: Labelled) -> Array:
         """The probabilities of the rows' own classes, and what the rows count for: (2, rows)."""
         own = self.probabilities[self.seen, problem.codes[self.seen]]
         return np.vstack([own, problem.counts[self.seen]])
@@ -99,7 +124,7 @@ def check_threshold(threshold: Any, classes: NDArray[Any]) -> None:
         cost_utilities(_listed(threshold), len(classes))
 
 
-def rule(threshold: Any, problem: Problem, judged: Judged) -> Rule | None:
+def rule(threshold: Any, problem: Labelled, judged: Judged) -> Rule | None:
     """Decide on held-out rows how to decide; None for the largest probability."""
     if _is_argmax(threshold):
         return None

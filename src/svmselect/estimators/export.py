@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 
 from svmselect.estimators.encoding import ColumnEncoder
 from svmselect.estimators.machines import from_dual_coef
+from svmselect.estimators.rest import against_rest
 from svmselect.selection.export import SupportMachine, pipeline
 
 
@@ -43,6 +44,11 @@ def _pipeline(model: Any) -> Any:
         raise ValueError(
             "an SVC has one decision function and this model averages over a posterior; fit with "
             "probability='sigmoid' to export"
+        )
+    if against_rest(model.dual_coef_, len(model.classes_)):
+        raise ValueError(
+            "an SVC votes by pairs of classes, and this model of many rows has machines of one "
+            "class against the rest; keep the model itself, by svmselect.save"
         )
     if isinstance(model.kernel_, tuple):
         raise ValueError(

@@ -13,7 +13,7 @@ from typing import Any
 from svmselect.estimators.by_default import MANY
 from svmselect.estimators.callbacks import logged
 from svmselect.estimators.options import is_default
-from svmselect.progress import Bar, EndNow, Stopper, notebook, terminal
+from svmselect.progress import Bar, EndNow, Passes, Stopper, notebook, terminal
 from svmselect.selection.result import Selection
 from svmselect.types import Evaluation, Note, Status
 
@@ -33,6 +33,7 @@ class Following(AbstractContextManager["Following"]):
         name = type(estimator).__name__
         self.bar = Bar(name, expected_evaluations(estimator, rows), shown, estimator.max_time)
         self.stopper = Stopper(lambda text: self.bar.say(f"{name}: {text}"))
+        self.passing = Passes(self.bar, self.stopper)
         self.count, self.best = 0, math.inf
         self._open = ExitStack()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any
 
+from svmselect.devices import load_torch
 from svmselect.kernels import Kernel, as_kernel
 
 CHOICES = {
@@ -23,6 +24,8 @@ def check_options(estimator: Any) -> None:
         value = getattr(estimator, name)
         if not isinstance(value, str | bool) or value not in allowed:
             raise ValueError(f"{name}={value!r} is not one of {', '.join(map(repr, allowed))}")
+    if estimator.device != "cpu":
+        load_torch(estimator.device)
     if estimator.checkpoint is not None and estimator.multi_class == "ovo-separate":
         raise ValueError(
             "checkpoint is a file of one search, and multi_class='ovo-separate' runs one for each "

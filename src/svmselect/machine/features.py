@@ -50,6 +50,15 @@ class FeatureMap:
         return self.nystrom.features(np.eye(len(self.vectors))) @ theta
 
 
+def basis_of(kernel: Kernel, vectors: Array, single: bool = False) -> Array:
+    """Give U v^-1/2 of the landmarks' Gram matrix, without what rounding would drown. O(m^3)."""
+    values, U = np.linalg.eigh(kernel(vectors))
+    # single precision rounds the features by 1e-7 of the largest
+    least = 1e-6 if single else 1e-12
+    kept = np.flatnonzero(values > least * values[-1])[::-1]
+    return np.asarray(U[:, kept] / np.sqrt(values[kept]))
+
+
 def landmark_count(n: int, wanted: int, budget: int) -> tuple[int, bool]:
     """How many landmarks n rows can have within ``budget`` bytes, and whether in single precision.
 

@@ -126,7 +126,7 @@ def _step(Phi: Features, W: Array, uphill: Array, uphill_b: float) -> tuple[Arra
         part = Phi[used[rows]] * root[:, None]
         border += part.T @ root
         H += part.T @ part
-    factor = _cholesky(H)
+    factor = cholesky(H)
     x, u = cho_solve(factor, np.column_stack([-uphill, border]), check_finite=False).T
     mass = float(W.sum())
     schur = mass - float(border @ u)
@@ -138,7 +138,7 @@ def _step(Phi: Features, W: Array, uphill: Array, uphill_b: float) -> tuple[Arra
     return x - u * d_b, d_b
 
 
-def _cholesky(H: Array) -> tuple[Array, bool]:
+def cholesky(H: Array) -> tuple[Array, bool]:
     """Factor H, with as much added to the diagonal as rounding in single precision asks for."""
     most = float(H.diagonal().max())
     if not np.isfinite(H).all():

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from svmselect.posterior.backend import Matrix
+from svmselect.devices import Matrix
 from svmselect.posterior.frame import Frame
 from svmselect.types import Array, Sensitivity
 

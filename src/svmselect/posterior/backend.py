@@ -2,7 +2,7 @@
 
 Everything of cost O(n) stays in NumPy; only n x n matrices live on the device. Arrays of both
 libraries share the operators ``@ * + **``, ``.T`` and indexing, so that the algorithms are written
-once; what differs is here. torch is imported only when a device other than "cpu" is asked for.
+once; what differs is here. torch is loaded only when a device other than "cpu" is asked for.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.linalg import blas, lapack
 
+from svmselect.devices import Matrix, load_torch
 from svmselect.types import Array
-
-Matrix = Any  # a NumPy array or a torch tensor, float64
 
 _BLOCK = 256  # below this size recursion costs more than it saves
 
@@ -91,10 +90,8 @@ class TorchBackend:
     """torch in float64. Triangles are halved until they are small, so that the work is products."""
 
     def __init__(self, device: str) -> None:
-        import torch
-
-        self.torch = torch
-        self.device = torch.device(device)
+        self.torch = load_torch(device)
+        self.device = self.torch.device(device.removeprefix("torch-"))
 
     def put(self, array: Array) -> Matrix:
         given = np.ascontiguousarray(array)
@@ -157,25 +154,7 @@ class TorchBackend:
         return self.get((matrix * matrix).sum(0))
 
 
-def check_device(device: str) -> None:
-    """Refuse what names no device; whether it is there is seen when it is used."""
-    if device not in ("cpu", "torch-cpu") and not device.startswith("cuda"):
-        raise ValueError(f'device={device!r} is not one of "cpu", "cuda", "torch-cpu"')
-
-
 @cache
 def get_backend(device: str) -> Backend:
     """Give the backend for "cpu" (NumPy), "torch-cpu", "cuda" or "cuda:1"."""
-    if device == "cpu":
-        return NumpyBackend()
-    check_device(device)
-    try:
-        backend = TorchBackend(device.removeprefix("torch-"))
-    except ImportError:
-        raise ValueError(
-            f"device={device!r} needs torch, which is not installed; "
-            'install svmselect[gpu], or use device="cpu"'
-        ) from None
-    if device.startswith("cuda") and not backend.torch.cuda.is_available():
-        raise ValueError(f'device={device!r}: torch finds no GPU here; use device="cpu"')
-    return backend
+    return NumpyBackend() if device == "cpu" else TorchBackend(device)

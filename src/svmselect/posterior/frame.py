@@ -27,8 +27,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack
 
+from svmselect.devices import Matrix
 from svmselect.posterior.approximation import EP
-from svmselect.posterior.backend import Backend, Matrix, TorchBackend
+from svmselect.posterior.backend import Backend, TorchBackend
 from svmselect.posterior.low_rank import Landmarks
 from svmselect.posterior.noise import array_module
 from svmselect.posterior.potential import Potential

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from svmselect.posterior.backend import Matrix
+from svmselect.devices import Matrix
 from svmselect.posterior.frame import Frame
 from svmselect.posterior.noise import Noise
 from svmselect.posterior.potential import Force

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
-from svmselect.posterior.backend import Matrix
+from svmselect.devices import Matrix
 from svmselect.posterior.diagnostics import pareto_k, weight_ess
 from svmselect.posterior.frame import Frame
 from svmselect.posterior.hmc import Stepper

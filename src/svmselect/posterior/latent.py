@@ -14,7 +14,8 @@ from typing import Protocol
 
 import numpy as np
 
-from svmselect.posterior.backend import Backend, Matrix
+from svmselect.devices import Matrix
+from svmselect.posterior.backend import Backend
 from svmselect.types import Array
 
 # A site that takes less than this share of its marginal has its variance computed directly: as

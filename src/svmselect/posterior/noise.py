@@ -7,7 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from svmselect.data import Seed
-from svmselect.posterior.backend import Backend, Matrix, TorchBackend
+from svmselect.devices import Matrix
+from svmselect.posterior.backend import Backend, TorchBackend
 
 
 class Noise(Protocol):

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
-from svmselect.posterior.backend import Matrix
+from svmselect.devices import Matrix
 
 
 @dataclass(frozen=True, eq=False)

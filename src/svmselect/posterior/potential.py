@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from svmselect.devices import Matrix
 from svmselect.machine.losses import get_loss
-from svmselect.posterior.backend import Backend, Matrix
+from svmselect.posterior.backend import Backend
 from svmselect.posterior.factors import get_factors
 from svmselect.posterior.noise import array_module
 from svmselect.posterior.portable import PortableLoss, sigmoid, softplus

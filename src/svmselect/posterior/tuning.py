@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmselect.posterior.backend import Matrix
+from svmselect.devices import Matrix
 from svmselect.posterior.frame import Frame
 from svmselect.posterior.hmc import TURN, State, Stepper
 from svmselect.posterior.importance import annealed_importance

@@ -2,5 +2,6 @@
 
 from svmselect.progress.bar import Bar, notebook, terminal
 from svmselect.progress.interrupt import EndNow, Stopper
+from svmselect.progress.passes import Passes
 
-__all__ = ["Bar", "EndNow", "Stopper", "notebook", "terminal"]
+__all__ = ["Bar", "EndNow", "Passes", "Stopper", "notebook", "terminal"]

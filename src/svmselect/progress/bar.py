@@ -141,6 +141,12 @@ class Bar(AbstractContextManager["Bar"]):
                 self._drawn.stop()
                 self._drawn = None
 
+    def restart(self, text: str) -> None:
+        """What was done is over; something else begins, which has no limit."""
+        with self._lock:
+            self.text, self.limit, self.steps = text, None, 0
+            self.began = time.monotonic()
+
     def step(self, steps: int = 1) -> None:
         """So much more is done."""
         self.reach(self.steps + steps, self.total)

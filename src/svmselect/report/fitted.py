@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from svmselect.estimators.words import weak
 from svmselect.plots.data import scales
-from svmselect.plots.data.calibration import CalibrationData, of_rows, wilson
+from svmselect.plots.data.calibration import CalibrationData, codes_of, of_rows, wilson
+from svmselect.plots.data.curves import curve_data
+from svmselect.plots.data.decisions import decided, decision_data, doubts
 from svmselect.plots.data.landscape import ROWS, landscape_data
+from svmselect.plots.data.learning import LearningData, learning_data
 from svmselect.plots.data.refit import Refit
 from svmselect.plots.data.source import of_refit
 from svmselect.plots.data.trace import trace_data
 from svmselect.report import provenance, words
 from svmselect.report.optima import other_optima
 from svmselect.report.record import ErrorRates, Rate, Report, Rival
+from svmselect.types import Array, IntArray
 
 _FEW = 20  # members of a class, below which folds say little
-_ENOUGH = 100  # rows held apart that make a better calibration curve than the folds
+_ENOUGH = 100  # rows held apart that tell more than the folds
+_SECONDS = 0.6  # of CPU time for the landscape
+_MOST_PAIRS = 28  # of classes, each of which is trained on parts of the rows
 
 
 def of_fit(
@@ -33,6 +40,7 @@ def of_fit(
     grid: Rival | None = None,
     warnings: Sequence[str] = (),
     settings: Mapping[str, Any] | None = None,
+    numbers: Sequence[int] | None = None,
 ) -> Report:
     """Make the report of a fitted classifier on the rows it was fitted to.
 
@@ -55,7 +63,10 @@ def of_fit(
     warnings : sequence of str, optional
         Sentences to add.
     settings : mapping, optional
-        What the reader needs to repeat the fit; "command" is shown as the command to repeat it by.
+        What the reader needs to repeat the fit; "command" is shown as the command to repeat it by,
+        "predict" as the one to predict new rows by.
+    numbers : sequence of int, optional
+        What the rows are called, where the page names some; their positions in X, from 0, if None.
 
     Returns
     -------
@@ -64,15 +75,26 @@ def of_fit(
 
     Notes
     -----
-    The criterion is evaluated again around its optimum, which takes some seconds; of more than 1000
-    rows a sample is drawn.
+    The criterion is evaluated again around its optimum, on as fine a grid as about half a second
+    allows, and not less than five by five points; of more than 1000 rows a sample is drawn.
     """
     refit = Refit.of(model, X, y)
     selection, k = model.selection_, len(model.classes_)
     source = of_refit(Refit.of(model, X, y, most=ROWS) if refit.rows > ROWS else refit)
-    landscape = landscape_data(source)
+    landscape = landscape_data(source, seconds=_SECONDS)
     folds = refit.calibration()
     tested = None if held_out is None else _tested(model, held_out)
+    judged = _Judged.by_folds(refit)
+    if held_out is not None and tested is not None and tested.rows >= _ENOUGH:
+        seen = _Judged.of_rows(model, *held_out, tested.source)
+    else:
+        seen = judged
+    known = refit.numbers(refit.judged[0])
+    names_of_rows = known if numbers is None else np.asarray(numbers)[known]
+    unsure, wrong = doubts(
+        judged.probabilities, judged.predicted, judged.codes, model.classes_, names_of_rows
+    )
+    given = dict(settings or {})
     error = _error(model, tested)
     inputs = f"{model.n_features_in_} input{'s' if model.n_features_in_ > 1 else ''}"
     kind = type(model).__name__
@@ -84,6 +106,17 @@ def of_fit(
         criterion=selection.criterion,
         error=error,
         calibration=folds if tested is None or tested.rows < _ENOUGH else tested,
+        decisions=decision_data(
+            seen.predicted, seen.codes, seen.weights, model.classes_, seen.source
+        ),
+        curves=curve_data(
+            seen.probabilities, seen.predicted, seen.codes, seen.weights, model.classes_
+        ),
+        predict=str(given.pop("predict", "")) or provenance.predicting(model),
+        learning=_learning(refit),
+        counted="X, from 0" if numbers is None else "the file, from 1",
+        unsure=unsure,
+        wrong=wrong,
         inputs=scales.of_estimator(model, names, X),
         trace=trace_data(
             tuple(model.trace_), source.criterion, source.greater_is_better, source.shift
@@ -93,9 +126,42 @@ def of_fit(
         rivals=() if grid is None else (_own(model, error, tested), grid),
         warnings=(*_warnings(model), *warnings),
         notes=tuple(m for m in selection.notes if m.kind == "course"),
-        provenance=provenance.of_model(model, X, y, settings or {}),
-        repeat=str((settings or {}).get("command", "")) or provenance.code(model),
+        provenance=provenance.of_model(model, X, y, given),
+        repeat=str(given.get("command", "")) or provenance.code(model),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Judged:
+    """What was said of rows by machines that have not seen them."""
+
+    probabilities: Array
+    predicted: IntArray
+    codes: IntArray
+    weights: Array
+    source: str
+
+    @classmethod
+    def by_folds(cls, refit: Refit) -> _Judged:
+        """The rows of the fit, held out in turn."""
+        rows, p = refit.judged
+        predicted, problem = decided(p, refit.model.threshold_), refit.problem
+        return cls(p, predicted, problem.codes[rows], problem.counts[rows], refit.source)
+
+    @classmethod
+    def of_rows(cls, model: Any, X: Any, y: Any, source: str) -> _Judged:
+        """Rows that the fit has not seen."""
+        p, codes = model.predict_proba(X), codes_of(y, model.classes_)
+        return cls(p, decided(p, model.threshold_), codes, np.ones(len(codes)), source)
+
+
+def _learning(refit: Refit) -> LearningData | None:
+    """What more rows would bring; not asked where there are many, in rows or in classes."""
+    if refit.sampled or len(refit.pairs) > _MOST_PAIRS:
+        return None
+    selection = refit.model.selection_
+    seed = int(selection.seed or 0)
+    return learning_data(refit.problem, refit.pairs, refit.setting(), selection.loss, seed)
 
 
 def _tested(model: Any, held_out: tuple[Any, Any]) -> CalibrationData:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from svmselect.report.figures import figures, slices
+from svmselect.report.figures.landscape import tried
 from svmselect.report.record import Report
-from svmselect.report.words import number, percent, seconds
+from svmselect.report.words import more_rows, number, percent, seconds
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -45,6 +46,10 @@ def render(report: Report) -> str:
         slices=slices(report),
         inputs=_inputs(report),
         better=_better(report),
+        tried=_tried(report),
+        areas={curve.label: curve.auc for curve in report.curves} if len(report.curves) > 1 else {},
+        more_rows="" if report.learning is None else more_rows(report.learning),
+        counted=report.counted,
         style=_asset("page.css"),
         script=script,
         digest=digest,
@@ -63,11 +68,12 @@ class _Input:
 
 
 def _inputs(report: Report) -> list[_Input]:
-    """What counts most first: by relevance where length scales are separate, else by influence."""
+    """What counts most first: by influence, by relevance where that is not known."""
     found = report.inputs
     if found is None:
         return []
-    height = found.relevance if found.separate else np.nan_to_num(found.influence)
+    known = bool(np.isfinite(found.influence).all())
+    height = found.influence if known else found.relevance
     top = float(height.max()) or 1.0
     order = np.argsort(-height, kind="stable")
     return [
@@ -80,6 +86,12 @@ def _inputs(report: Report) -> list[_Input]:
         )
         for a in order
     ]
+
+
+def _tried(report: Report) -> int:
+    """How many settings of the search are seen in the landscape."""
+    data = report.landscape
+    return tried(data) if data is not None and len(data.log_width) else 0
 
 
 def _better(report: Report) -> bool:

@@ -35,6 +35,15 @@ def code(model: Any) -> str:
     return f"{' '.join(repr(model).split())}.fit(X, y)"
 
 
+def predicting(model: Any) -> str:
+    """Lines of Python that keep the model and predict new rows."""
+    names = "" if vars(model).get("feature_names_in_") is None else "  # with the same columns"
+    return (
+        f"svmselect.save(model, 'model.skops')\n"
+        f"svmselect.load('model.skops').predict_proba(X_new){names}"
+    )
+
+
 def of_header(header: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """Of a trace file: what its first line says."""
     found = {"data (SHA-256)": str(header.get("data", "")), "seed": str(header.get("seed", ""))}

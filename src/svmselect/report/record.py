@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from svmselect.plots.data.calibration import CalibrationData
+from svmselect.plots.data.curves import CurveData
+from svmselect.plots.data.decisions import DecisionData, Doubt
 from svmselect.plots.data.landscape import LandscapeData
+from svmselect.plots.data.learning import LearningData
 from svmselect.plots.data.scales import ScaleData
 from svmselect.plots.data.trace import TraceData
 from svmselect.report.codec import decode, encode
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -100,8 +103,20 @@ class Report:
         The error to expect.
     calibration : CalibrationData, optional
         Predicted probabilities against observed frequencies.
+    decisions : DecisionData, optional
+        Which class was taken for which.
+    curves : tuple of CurveData
+        How well the probabilities rank rows.
     inputs : ScaleData, optional
         How much each input counts.
+    predict : str
+        The command that predicts new rows.
+    learning : LearningData, optional
+        What more rows would bring.
+    counted : str
+        How rows are counted.
+    unsure, wrong : tuple of Doubt
+        Held-out rows that are hard to tell, and those that were called something else most surely.
     trace : TraceData, optional
         The course of the search.
     landscape : LandscapeData, optional
@@ -125,7 +140,14 @@ class Report:
     criterion: str
     error: ErrorRates | None = None
     calibration: CalibrationData | None = None
+    decisions: DecisionData | None = None
+    curves: tuple[CurveData, ...] = ()
     inputs: ScaleData | None = None
+    predict: str = ""
+    learning: LearningData | None = None
+    counted: str = ""
+    unsure: tuple[Doubt, ...] = ()
+    wrong: tuple[Doubt, ...] = ()
     trace: TraceData | None = None
     landscape: LandscapeData | None = None
     optima: tuple[Optimum, ...] = ()

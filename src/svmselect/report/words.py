@@ -9,6 +9,7 @@ import numpy as np
 from svmselect.criteria import available
 from svmselect.estimators.words import PREFERENCE
 from svmselect.kernels.words import kernel_words
+from svmselect.plots.data.learning import LearningData
 from svmselect.report.record import Fact
 
 _MEANING = {
@@ -56,6 +57,21 @@ def seconds(value: float) -> str:
     if value < 120:
         return f"{value:.2g} s" if value < 10 else f"{value:.0f} s"
     return f"{value / 60:.0f} min" if value < 7200 else f"{value / 3600:.1f} h"
+
+
+def more_rows(learning: LearningData) -> str:
+    """What twice as many rows would bring, as far as half of them tell."""
+    before, now = learning.log_loss[-2], learning.log_loss[-1]
+    losses = f"log loss {number(float(before))} with half the rows, {number(float(now))} with all"
+    if learning.gain > 2.0 * learning.spread:
+        return (
+            "More rows would help: held-out rows were told better when twice as many were trained "
+            f"on ({losses})."
+        )
+    return (
+        "More rows of this kind would bring little: from half of them to all, held-out rows were "
+        f"not told better by more than chance ({losses}). Other inputs may bring more."
+    )
 
 
 def why(criterion: str) -> str:

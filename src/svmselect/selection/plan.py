@@ -248,6 +248,7 @@ def conclude(plan: Plan, form: Form, end: _End, trace: Trace, session: Session) 
         notes=tuple(notes),
         record=record,
         posterior=posterior,
+        prior=None if isinstance(posterior.prior, Flat) else posterior.prior,
         outcomes=end.outcomes,
         details=end.details | {"rank": _abic(plan, form, winner, end)},
     )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from svmselect.priors import Prior
 from svmselect.probability.calibration import Sigmoid
 from svmselect.search.run import Outcome
 from svmselect.search.trace import Record, Trace
@@ -70,6 +71,9 @@ class Selection:
     normalised : bool or None
         Whether the evidence model whose posterior gives the probabilities is normalised; None
         where the sigmoids give them.
+    prior : Prior or None
+        What was added to the criterion, as a log-likelihood of all data; None where nothing was, or
+        where each pair of classes had its own. Not kept in model files.
     problem : object or None
         The rows it was chosen on: a ``Dataset`` for ``select``, for a classifier its scaled rows,
         classes, weights and folds. Not kept of many rows, nor in model files.
@@ -116,6 +120,7 @@ class Selection:
     calibration: tuple[Sigmoid, ...] = ()
     held_out: HeldOut | None = None
     normalised: bool | None = None
+    prior: Prior | None = None
     problem: Any = None
     rows: int = 0
     kept: int = 0

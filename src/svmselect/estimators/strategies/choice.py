@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from svmselect.data import Pair
 from svmselect.estimators.strategies.steps import Place, Steps
 from svmselect.estimators.strategies.task import Task
 from svmselect.kernels import Kernel
-from svmselect.priors import Shrinkage
+from svmselect.priors import Prior, Shrinkage
 from svmselect.search.trace import Record
 from svmselect.selection.hierarchy import isotropic, per_input
 from svmselect.selection.optimism import tempered
@@ -30,7 +30,7 @@ class Choice:
     both (NaN where a row is in no fold), ``tau`` the spread given to the log length scales (0: one
     length scale for all inputs), ``marginal`` the negative log marginal likelihood that kernels are
     compared by, ``charge`` the part of it that is no likelihood; ``hurried`` if there was no time
-    to judge it on all folds.
+    to judge it on all folds. ``prior`` is what spoke beside the likelihood.
     """
 
     C: float
@@ -46,6 +46,7 @@ class Choice:
     marginal: float = np.nan
     charge: float = 0.0
     hurried: bool = False
+    prior: Prior | None = None
 
 
 def conclude(steps: Steps, best: Place, notes: list[Note]) -> Choice:
@@ -60,9 +61,10 @@ def conclude(steps: Steps, best: Place, notes: list[Note]) -> Choice:
     folds = _affordable(steps, best.answer)
     context = full.context(made, C, trained=trained)
     unfolded = steps.task.unfold(context, best.tau > 0.0, folds)
+    prior = best.posterior.prior
     if best.tau > 0.0:
-        tight = steps.under(best.posterior, Shrinkage(best.tau)).prior
-        precision = -tight.hessian(best.answer.point, full.names)
+        prior = steps.under(best.posterior, Shrinkage(best.tau)).prior
+        precision = -prior.hessian(best.answer.point, full.names)
         sigmoids = tempered(unfolded, precision, steps.task.overlap)
     else:
         sigmoids = tuple((one.fit.slope, one.fit.offset) for one in unfolded)
@@ -73,10 +75,11 @@ def conclude(steps: Steps, best: Place, notes: list[Note]) -> Choice:
     value = float(mass @ [one.fit.value for one in unfolded]) / float(mass.sum())
     marginal = best.marginal if best.tau > 0.0 else best.height
     count = len(isotropic(kernel).theta) + 1 + (best.tau > 0.0)
-    return _choice(
+    choice = _choice(
         steps.task, unfolded, sigmoids, C * steps.task.share, made, value, best.tau,
         marginal + count, marginal + count - _loss(best), notes, folds is not None,
     )  # fmt: skip
+    return replace(choice, prior=prior)
 
 
 def _loss(place: Place) -> float:

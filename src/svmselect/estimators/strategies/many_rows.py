@@ -39,6 +39,7 @@ FEATURES = 2**29
 LANDMARKS = 1000
 """The most landmarks of a pair."""
 
+_FEW = 200  # landmarks of machines that are only to begin with
 _HELD_OUT = 0.1  # the least part of the rows that judges
 _STEPS = np.array([[np.log(4.0), 0.0], [0.0, -0.5 * np.log(2.0)]])  # of log C, of the log scales
 _GAIN = 1.0  # in log-likelihood, that a step has to bring
@@ -151,12 +152,14 @@ def choose_large(
     exact: int = EXACT,
     landmarks: int = LANDMARKS,
     budget: int = FEATURES,
+    rough: bool = False,
 ) -> Large:
     """Choose, adjust and train for standardised inputs X and two-class problems that share C.
 
     As ``choose``, on ``subsets`` subsets of ``limit`` rows; ``exact`` is the number of rows of a
     pair up to which machines are exact, ``landmarks`` and ``budget`` (bytes a pair) bound the
-    features beyond. ``session`` ends the choice, not the training that follows.
+    features beyond. ``session`` ends the choice, not the training that follows. ``rough`` is for a
+    sample, the rest of which will adjust and train (``grown.py``): a few landmarks and no climb.
     """
     began = time.perf_counter()
     session = Session(Serial()) if session is None else session
@@ -167,6 +170,8 @@ def choose_large(
         X, pairs, kernels=kernels, loss=loss, ard=ard, limit=limit, subsets=subsets, rng=rng,
         session=session, stage=stage, seconds=seconds, start=start, threads=threads,
     )  # fmt: skip
+    if rough:
+        exact, landmarks = 0, _FEW
     sizes = [landmark_count(len(pair.rows), landmarks, budget) for pair in pairs]
     m = min(size for size, _ in sizes)
     drawn = draw_landmarks(pairs, m, rng)
@@ -175,16 +180,20 @@ def choose_large(
     held = [_held_out(pair) for pair in pairs]
     judge = _Judge(trainer, pairs, held, consensus.kernel, session, stage)
     best = judge.read(np.array([consensus.log_C, 0.0]), None)
-    best = _climb(judge, best, min(_TRIALS, int(_WORK / trainer.work)))
+    if not rough:
+        best = _climb(judge, best, min(_TRIALS, int(_WORK / trainer.work)))
     shares = [
         1.0 - float(pair.weights[h].sum() / pair.weights.sum())
         for pair, h in zip(pairs, held, strict=True)
     ]
     C = float(np.exp(best.point[0])) * float(np.mean(shares))
     kernel = judge.kernel(float(best.point[1]))
-    machines = tuple(
-        trainer.train(i, kernel, C, pair.weights, best.machines[i]) for i, pair in enumerate(pairs)
-    )
+    machines = best.machines
+    if not rough:
+        machines = tuple(
+            trainer.train(i, kernel, C, pair.weights, best.machines[i])
+            for i, pair in enumerate(pairs)
+        )
     notes = _notes(X, pairs, mapped, consensus, best, judge, machines, limit)
     choice = _choice(judge, best, C, kernel, consensus, notes)
     choice = replace(

@@ -1,7 +1,8 @@
-"""The criterion around its optimum: over C and the width, along every other parameter."""
+"""What decided, around its optimum: over C and the width, along every other parameter."""
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,13 +21,17 @@ DOUBLINGS_WIDTH = 3.0
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """Where one run went: all it asked about, and which of those were the best so far."""
+    """Where one run went: all it asked about, and which of those were the best so far.
+
+    ``rough`` marks evaluations on part of the folds, which do not lead.
+    """
 
     run: str
     log_C: Array
     log_width: Array
     value: Array
     leading: Array
+    rough: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +47,9 @@ class Slice:
 @dataclass(frozen=True, eq=False)
 class LandscapeData:
     """Values over (log C, log width), rows by width; ``log_width`` is empty without a width.
+
+    Values are those of the criterion; where ``with_prior``, its prior is added in the same units,
+    less what it says of the choice, so that the choice is where the two together are best.
 
     ``at`` is the choice, (log C, log width), ``best`` the criterion's value there. ``hills`` are
     further local optima of the grid, (log C, log width, value) each; ``unit`` as
@@ -61,6 +69,7 @@ class LandscapeData:
     hills: Array
     unit: float
     notes: tuple[str, ...]
+    with_prior: bool = False
 
 
 def landscape_data(
@@ -68,14 +77,27 @@ def landscape_data(
     size: int | None = None,
     doublings: tuple[float, float] = (DOUBLINGS_C, DOUBLINGS_WIDTH),
     slices: int = 8,
+    seconds: float | None = None,
 ) -> LandscapeData:
     """Evaluate the criterion on a grid around the choice, and along the other parameters.
 
     ``size`` is the number of points each way; by default fewer the more rows there are. It is made
     odd, so that the choice is in the middle. Costs size^2 evaluations, and 13 or
-    9 for each slice.
+    9 for each slice; with ``seconds`` of CPU time to spend, fewer where they would take longer.
     """
+    began = time.process_time()
+    with one_thread():
+        best, warm = source.evaluate(source.point, None)
+    spent = time.process_time() - began
+    points = 13 if len(source.data) <= ROWS // 2 else 9
     size = grid_size(len(source.data), source.pairs) if size is None else size
+    if seconds is not None:
+        # cold, the first evaluation took longer than those that start from a neighbour
+        affordable = seconds / max(0.7 * spent, 1e-9)
+        size = next((s for s in _SIZES if s <= size and s * s <= affordable), _SIZES[-1])
+        slices = min(slices, max(2, int((affordable - size * size) // _SIZES[-1])))
+        room = (affordable - size * size) / max(slices, 1)
+        points = next((p for p in _SIZES if p <= points and p <= room), _SIZES[-1])
     if size < 3:
         raise ValueError(f"size must be 3 or more points each way, got {size}")
     size += 1 - size % 2
@@ -87,14 +109,11 @@ def landscape_data(
     values = np.empty((len(steps), size))
     with one_thread():
         for i, step in enumerate(steps):
-            warm = None
             for j, step_C in enumerate(steps_C):
                 moved = point.copy()
                 moved[0] += step_C
                 moved[width] += step
                 values[i, j], warm = source.evaluate(moved, warm)
-        best, _ = source.evaluate(point, None)
-        points = 13 if len(source.data) <= ROWS // 2 else 9
         found = tuple(_slice(source, i, points) for i in _chosen(source, slices))
     sign = 1.0 if source.greater_is_better else -1.0
     log_C, log_width = at[0] + steps_C, at[1] + steps if width else np.empty(0)
@@ -112,7 +131,12 @@ def landscape_data(
         hills=_hills(source, sign * values, sign * best, log_C, log_width) * [1.0, 1.0, sign],
         unit=source.unit,
         notes=source.notes,
+        with_prior=source.prior is not None,
     )
+
+
+_SIZES = (17, 13, 9, 7, 5)
+"""Points each way that a grid may have."""
 
 
 def grid_size(rows: int, pairs: int = 1) -> int:
@@ -125,18 +149,19 @@ def grid_size(rows: int, pairs: int = 1) -> int:
 
 
 def paths_of(source: Source) -> tuple[Path, ...]:
-    """Where each run of the search went, rough evaluations left out unless there are no others."""
-    folds = [r.evaluation.details.get("folds", np.inf) for r in source.records]
-    kept = [r for r, f in zip(source.records, folds, strict=True) if f == max(folds)]
+    """Where each run of the search went."""
+    most = max((r.evaluation.details.get("folds", np.inf) for r in source.records), default=np.inf)
     made = []
-    for run in dict.fromkeys(r.strand for r in kept):
-        records = [r for r in kept if r.strand == run]
-        losses = np.array([r.loss for r in records])
+    for run in dict.fromkeys(r.strand for r in source.records):
+        records = [r for r in source.records if r.strand == run]
+        rough = np.array([r.evaluation.details.get("folds", np.inf) < most for r in records])
+        losses = np.where(rough, np.inf, [r.loss for r in records])
         before = np.concatenate([[np.inf], np.minimum.accumulate(losses)[:-1]])
         where = np.array([projected(r.point, r.names) for r in records])
         values = np.array([r.value for r in records])
         leading = (losses < before).astype(np.float64)
-        made.append(Path(run, where[:, 0] + source.shift, where[:, 1], values, leading))
+        log_C = where[:, 0] + source.shift
+        made.append(Path(run, log_C, where[:, 1], values, leading, rough.astype(np.float64)))
     return tuple(made)
 
 

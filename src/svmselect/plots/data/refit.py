@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral
 from typing import Any
 
@@ -20,7 +21,7 @@ from svmselect.estimators.problem import Problem
 from svmselect.parallel import single_threaded
 from svmselect.plots.data.calibration import CalibrationData, calibration_data
 from svmselect.probability.calibration import Sigmoid
-from svmselect.types import Array
+from svmselect.types import Array, IntArray
 
 MANY = 2000
 """Rows beyond which a sample of them is drawn from."""
@@ -30,14 +31,14 @@ MANY = 2000
 class Refit:
     """A fitted model, and its problem on all rows or on a sample.
 
-    ``separate`` says whether each pair of classes has hyperparameters of its own.
+    ``rows`` is how many there were, ``kept`` which of them the sample has.
     """
 
     model: Any
     problem: Problem
     pairs: tuple[Pair, ...]
     rows: int
-    sampled: bool
+    kept: IntArray | None = None
 
     @classmethod
     def of(
@@ -62,9 +63,10 @@ class Refit:
         total = len(labels)
         known = model.selection_.problem
         if total <= most and groups is None and _the_same(known, model, rows, labels, w):
-            return cls(model, known, tuple(known.pairs()), total, False)
+            return cls(model, known, tuple(known.pairs()), total)
         if not isinstance(cv, Integral | list | tuple) and getattr(cv, "split", None) is None:
             cv = None if cv is None else int(model.selection_.folds)  # an iterator, used up by fit
+        kept = None
         if total > most:
             codes = np.unique(labels, return_inverse=True)[1].ravel()
             kept = np.sort(stratified_folds(codes, -(-total // most), seed)[0])
@@ -84,7 +86,17 @@ class Refit:
             seed,
             model._spans,
         )
-        return cls(model, problem, tuple(problem.pairs()), total, total > most)
+        return cls(model, problem, tuple(problem.pairs()), total, kept)
+
+    @property
+    def sampled(self) -> bool:
+        """Whether this is a sample of the rows."""
+        return self.kept is not None
+
+    def numbers(self, rows: IntArray) -> IntArray:
+        """Which of the rows that were given some rows of the problem are."""
+        first = self.problem.first[rows]
+        return first if self.kept is None else self.kept[first]
 
     @property
     def separate(self) -> bool:
@@ -131,26 +143,35 @@ class Refit:
             found = single_threaded(hold_out_posteriors, *arguments, model)
         return found
 
-    def calibration(self, bins: int = 10) -> CalibrationData:
-        """Cross-validated probabilities against what was observed.
+    @cached_property
+    def judged(self) -> tuple[IntArray, Array]:
+        """Rows of the problem and their cross-validated probabilities.
 
         By the model's own sigmoids, or its posterior; on a sample of the rows, by sigmoids fitted
         to that.
         """
         problem, kept = self.problem, self.model.selection_.held_out
         if kept is not None and problem is self.model.selection_.problem:
-            rows, p = kept.rows, kept.probabilities  # the fit has not forgotten
+            return kept.rows, kept.probabilities  # the fit has not forgotten
+        held = self.held_out()
+        if self.model.selection_.normalised is not None:
+            sigmoids: Sequence[Sigmoid] = logistic(held)
         else:
-            held = self.held_out()
-            if self.model.selection_.normalised is not None:
-                sigmoids: Sequence[Sigmoid] = logistic(held)
-            else:
-                sigmoids = held.sigmoids(problem) if self.sampled else self.sigmoids()
-            rows, p = held.rows, held.probabilities(sigmoids, len(problem.classes))
-        folds = problem.splits.test.shape[1]
-        which = f"a sample of {len(problem)} rows" if self.sampled else f"{len(problem)} rows"
-        source = f"{which}, held out in turn in {folds} folds"
-        return calibration_data(p, problem.codes[rows], problem.classes, source, bins)
+            sigmoids = held.sigmoids(problem) if self.sampled else self.sigmoids()
+        return held.rows, held.probabilities(sigmoids, len(problem.classes))
+
+    @property
+    def source(self) -> str:
+        """What the rows are, in words."""
+        n, folds = len(self.problem), self.problem.splits.test.shape[1]
+        which = f"a sample of {n} rows" if self.sampled else f"{n} rows"
+        return f"{which}, held out in turn in {folds} folds"
+
+    def calibration(self, bins: int = 10) -> CalibrationData:
+        """Cross-validated probabilities against what was observed."""
+        rows, p = self.judged
+        codes, classes = self.problem.codes[rows], self.problem.classes
+        return calibration_data(p, codes, classes, self.source, bins)
 
     def sigmoids(self) -> tuple[Sigmoid, ...]:
         """The model's."""

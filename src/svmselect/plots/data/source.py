@@ -16,7 +16,7 @@ from svmselect.estimators.strategies.task import Task
 from svmselect.kernels import Kernel
 from svmselect.plots.data.axes import width_of
 from svmselect.plots.data.refit import Refit
-from svmselect.priors import Flat
+from svmselect.priors import Flat, Prior
 from svmselect.search.trace import Record
 from svmselect.selection.objective import Objective
 from svmselect.types import Array
@@ -32,7 +32,8 @@ class Source:
     machines trained there. ``point`` is what was chosen; C there is that of the final machine, and
     ``shift`` is what to add to log C of the ``records``; ``pairs`` of classes share the criterion.
     ``unit`` is the difference in its value that stands for one unit of log-likelihood of all data,
-    or for one row where it counts errors.
+    or for one row where it counts errors. ``evaluate`` adds the ``prior`` in these units, less what
+    it says of the choice; None where there was none, or it is not known.
     """
 
     criterion: str
@@ -48,6 +49,7 @@ class Source:
     unit: float
     notes: tuple[str, ...] = ()
     pairs: int = 1
+    prior: Prior | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -64,20 +66,22 @@ def of_selection(selection: Any) -> Source:
     if not isinstance(posterior.prior, Flat):
         # every stage of a hierarchical prior is one way to the same end
         records = [r for r in selection.trace if r.names == selection.names]
-    notes = () if isinstance(posterior.prior, Flat) else (_PRIOR,)
+    unit = 1.0 / abs(objective.log_likelihood(1.0))
+    prior = None if isinstance(posterior.prior, Flat) else posterior.prior
+    evaluate = _objective(replace(objective, kernel=selection.kernel), 0.0)
     return Source(
         criterion=objective.criterion.name,
         greater_is_better=objective.criterion.greater_is_better,
         kernel=selection.kernel,
         point=selection.point,
-        evaluate=_objective(replace(objective, kernel=selection.kernel), 0.0),
+        evaluate=_with(evaluate, prior, selection.point, objective, 0.0),
         records=tuple(records),
         shift=0.0,
         data=objective.data,
         loss=objective.loss,
         fit_intercept=objective.fit_intercept,
-        unit=1.0 / abs(objective.log_likelihood(1.0)),
-        notes=notes,
+        unit=unit,
+        prior=prior,
     )
 
 
@@ -102,6 +106,8 @@ def of_refit(refit: Refit, pair: int = 0) -> Source:
     share = refit.share if not refit.separate else pairs[0].share if refit.default else 1.0
     shift = float(np.log(problem.penalty))
     rows = pairs[0] if len(pairs) == 1 else None
+    prior = None if refit.sampled or refit.separate else model.selection_.prior
+    point = np.array([np.log(C * problem.penalty), *kernel.theta])
     greater, name = True, "likelihood"
     if refit.default:
         shift += float(np.log(share))
@@ -112,7 +118,7 @@ def of_refit(refit: Refit, pair: int = 0) -> Source:
         # the default strategy has beliefs of its own; they show where it passed better values by
         folds = max(r.evaluation.details.get("folds", 0.0) for r in records)
         seen = [r.value for r in records if r.evaluation.details.get("folds", 0.0) == folds]
-        if len(kernel.theta) > 1 or max(seen) > model.best_score_ + 1e-9:
+        if prior is None and (len(kernel.theta) > 1 or max(seen) > model.best_score_ + 1e-9):
             notes.append(_PRIOR)
     else:
         # of several kernels only the way of the chosen one
@@ -124,7 +130,8 @@ def of_refit(refit: Refit, pair: int = 0) -> Source:
         evaluate = _objective(objective, shift)
         unit = 1.0 / abs(objective.log_likelihood(1.0))
         auto = isinstance(model.prior, str) and model.prior == "auto"
-        if len(width_of(("log C", *kernel.names))) > 1 if auto else model.prior is not None:
+        several = len(width_of(("log C", *kernel.names))) > 1
+        if prior is None and (several if auto else model.prior is not None):
             notes.append(_PRIOR)
     if rows is not None and refit.default:
         data = problem.dataset(rows)
@@ -132,8 +139,8 @@ def of_refit(refit: Refit, pair: int = 0) -> Source:
         criterion=name,
         greater_is_better=greater,
         kernel=kernel,
-        point=np.array([np.log(C * problem.penalty), *kernel.theta]),
-        evaluate=evaluate,
+        point=point,
+        evaluate=_with(evaluate, prior, point, objective, shift),
         records=records,
         shift=shift,
         data=data,
@@ -142,6 +149,7 @@ def of_refit(refit: Refit, pair: int = 0) -> Source:
         unit=unit,
         notes=tuple(notes),
         pairs=len(pairs),
+        prior=prior,
     )
 
 
@@ -152,6 +160,28 @@ def criterion_at(source: Source, criterion: Criterion) -> Evaluate:
 
 
 _PRIOR = "the prior is not drawn: the mark is where criterion and prior together are best"
+
+
+def _with(
+    evaluate: Evaluate, prior: Prior | None, choice: Array, objective: Objective, shift: float
+) -> Evaluate:
+    """The criterion with its prior, in the criterion's units; at the choice the prior says zero."""
+    if prior is None:
+        return evaluate
+    believed, names = prior, objective.names
+
+    def density(point: Array) -> float:
+        moved = point.copy()
+        moved[0] -= shift
+        return believed.log_density(moved, names)[0]
+
+    at_choice, unit = density(choice), 1.0 / objective.log_likelihood(1.0)
+
+    def both(point: Array, warm: Any) -> tuple[float, Any]:
+        value, trained = evaluate(point, warm)
+        return value + unit * (density(point) - at_choice), trained
+
+    return both
 
 
 def _objective(objective: Objective, shift: float) -> Evaluate:

@@ -64,6 +64,27 @@ for (const svg of document.querySelectorAll("svg.figure")) {
   });
 }
 
+// Commands have a button that copies them.
+for (const block of document.querySelectorAll("pre")) {
+  const words = block.textContent;
+  const frame = document.createElement("div");
+  frame.className = "copied";
+  block.replaceWith(frame);
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(words);
+      button.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(block);
+      button.textContent = "Selected: press Ctrl+C";
+    }
+  });
+  frame.append(block, button);
+}
+
 // Tables with a heading that sorts.
 for (const table of document.querySelectorAll("table.sortable")) {
   const body = table.tBodies[0];

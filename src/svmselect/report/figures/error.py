@@ -18,7 +18,7 @@ def error_figure(error: ErrorRates) -> Markup:
     top = max(error.baseline, *(rate.high for _, rate in rates)) * 1.08
     axis = Axis.of(0.0, 100.0 * top, "error in %", most=6)
     height = 78.0 + 34.0 * len(rates)
-    frame = Frame(axis, Axis(0.0, 1.0, ""), height=height, left=84.0, top=26.0)
+    frame = Frame(axis, Axis(0.0, 1.0, ""), height=height, left=104.0, top=26.0)
     bottom = frame.height - frame.bottom
     rows = [_row(frame, frame.top + 17.0 + 34.0 * i, name, r) for i, (name, r) in enumerate(rates)]
     x = frame.at_x(100.0 * error.baseline)

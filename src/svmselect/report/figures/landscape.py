@@ -1,4 +1,4 @@
-"""The criterion over C and the width as filled contours, with the path; and slices."""
+"""What decided over C and the width as filled contours, with the path; and slices."""
 
 from __future__ import annotations
 
@@ -88,14 +88,32 @@ def _ways(frame: Frame, data: LandscapeData) -> list[Markup]:
         for part in _stretches(led, np.array(inside)):
             if len(part) > 1:
                 made.append(line(frame.points(way.log_C[part], way.log_width[part]), "way"))
-        seen = np.flatnonzero(inside)
-        seen = seen[:: -(-len(seen) // 60)] if len(seen) else seen
-        for i in seen:
+        for i in _seen(np.array(inside)):
             x, y = frame.at_x(way.log_C[i]), frame.at_y(way.log_width[i])
-            made.append(dot(x, y, 2.6, "step led" if led[i] else "step"))
+            kind = "step rough" if way.rough[i] else "step led" if led[i] else "step"
+            made.append(dot(x, y, 2.6, kind))
     for log_C, log_width, _ in data.hills:
         made.append(dot(frame.at_x(log_C), frame.at_y(log_width), 5.0, "hill"))
     return made
+
+
+def _seen(inside: BoolArray) -> IntArray:
+    """Which evaluations get a dot: those in the picture, thinned where they are many."""
+    seen = np.flatnonzero(inside)
+    return seen[:: -(-len(seen) // 60)] if len(seen) else seen
+
+
+def tried(data: LandscapeData) -> int:
+    """How many of the settings that the search tried are in the picture, beside the choice."""
+    low = np.array([data.log_C[0], data.log_width[0]])
+    high = np.array([data.log_C[-1], data.log_width[-1]])
+    apart = 0.03 * (high - low)
+    count = 0
+    for way in data.paths[:PATHS]:
+        where = np.column_stack([way.log_C, way.log_width])
+        inside = ((where >= low) & (where <= high)).all(axis=1)
+        count += int((inside & (np.abs(where - data.at) > apart).any(axis=1)).sum())
+    return count
 
 
 def _stretches(led: BoolArray, inside: BoolArray) -> list[IntArray]:

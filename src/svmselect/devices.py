@@ -1,0 +1,104 @@
+"""Where dense algebra runs: NumPy, or torch on a card or the processor; torch is loaded here only.
+
+Algorithms that need no more than ``@ * +``, ``.T``, indexing and the elementwise functions of
+``xp`` are written once for both. Sums of many terms come back in double precision whatever the
+precision of the terms.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from svmselect.types import Array
+
+Matrix = Any  # a NumPy array or a torch tensor
+
+
+class Device(Protocol):
+    """What an array library is asked for."""
+
+    xp: Any
+    room: int
+    """Kernel values at a time."""
+
+    def put(self, array: Array) -> Matrix:
+        """Move there, in the precision of this device."""
+
+    def get(self, matrix: Matrix) -> Array:
+        """Move back, in double precision."""
+
+    def zeros(self, *shape: int) -> Matrix:
+        """Make what sums are collected in, in double precision."""
+
+
+class NumpyDevice:
+    """The processor, through NumPy."""
+
+    xp: Any = np
+    room = 2**20  # 4 or 8 MiB: in cache
+
+    def __init__(self, single: bool = False) -> None:
+        self._dtype = np.float32 if single else np.float64
+
+    def put(self, array: Array) -> Matrix:
+        return np.asarray(array, dtype=self._dtype)
+
+    def get(self, matrix: Matrix) -> Array:
+        return np.asarray(matrix, dtype=np.float64)
+
+    def zeros(self, *shape: int) -> Matrix:
+        return np.zeros(shape)
+
+
+class TorchDevice:
+    """A device of torch's, by its name."""
+
+    def __init__(self, device: str, single: bool = False) -> None:
+        self.xp = load_torch(device)
+        self.room = NumpyDevice.room if device == "torch-cpu" else 2**28
+        self._where = self.xp.device(device.removeprefix("torch-"))
+        self._dtype = self.xp.float32 if single else self.xp.float64
+
+    def put(self, array: Array) -> Matrix:
+        if self.xp.is_tensor(array):
+            tensor: Matrix = array
+            return tensor.to(self._where, dtype=self._dtype)
+        given = np.ascontiguousarray(array)
+        if not given.flags.writeable:  # torch shares no such memory
+            given = given.copy()
+        return self.xp.from_numpy(given).to(self._where, dtype=self._dtype)
+
+    def get(self, matrix: Matrix) -> Array:
+        return np.asarray(matrix.cpu().numpy(), dtype=np.float64)
+
+    def zeros(self, *shape: int) -> Matrix:
+        return self.xp.zeros(shape, dtype=self.xp.float64, device=self._where)
+
+
+def check_device(device: str) -> None:
+    """Refuse what names no device; whether it is there is seen when it is used."""
+    if device not in ("cpu", "torch-cpu") and not str(device).startswith("cuda"):
+        raise ValueError(f'device={device!r} is not one of "cpu", "cuda", "torch-cpu"')
+
+
+def get_device(device: str, single: bool = False) -> Device:
+    """Give the device called "cpu" (NumPy), "torch-cpu", "cuda" or "cuda:1"."""
+    check_device(device)
+    return NumpyDevice(single) if device == "cpu" else TorchDevice(device, single)
+
+
+def load_torch(device: str) -> Any:
+    """Give torch if it is there and has the device; refuse with the remedy if not."""
+    check_device(device)
+    try:
+        import torch
+    except ImportError:
+        raise ValueError(
+            f"device={device!r} needs torch, which is not installed; "
+            'install svmselect[gpu], or use device="cpu"'
+        ) from None
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        raise ValueError(f'device={device!r}: torch finds no GPU here; use device="cpu"')
+    return torch

@@ -1,0 +1,235 @@
+"""Very many rows: a classifier fitted to a sample of them is grown to all.
+
+The rows may be anywhere (``svmselect.rows``). The sample's fit is complete in itself, by whatever
+the default strategy does there, but for its last training; what follows takes its kernel, its C and
+its scaling of the inputs over to all rows (``strategies/grown.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svmselect.data import data_hash
+from svmselect.estimators.callbacks import Watch
+from svmselect.estimators.decisions import Held, Judged, rule
+from svmselect.estimators.machines import to_dual_coef
+from svmselect.estimators.options import is_default
+from svmselect.estimators.problem import class_factors
+from svmselect.estimators.relevance import relevance, scales
+from svmselect.estimators.strategies.grown import (
+    SAMPLE,
+    SAMPLE_CELLS,
+    Budget,
+    Chosen,
+    Grower,
+    Grown,
+)
+from svmselect.estimators.strategies.journal import PassJournal
+from svmselect.probability.calibration import Sigmoid
+from svmselect.rows import ArrayRows, Rows
+from svmselect.rows.opening import elsewhere, rows_of
+from svmselect.rows.scan import Scan, scan
+from svmselect.search.trace import STRATEGY, Record, Trace
+from svmselect.types import Array, ErrorEstimate, Evaluation
+
+SEVERAL = 20_000
+"""Rows beyond which a fit is grown from a sample."""
+DOUBLE = 50_000
+"""Rows beyond which kernel values are in single precision, which halves time, rounded to 1e-7."""
+CHOSEN_ON = 12_000
+"""The most rows of the sample that hyperparameters are chosen on; not all are looked at."""
+
+
+@dataclass(frozen=True, eq=False)
+class Many:
+    """Rows to be grown to, once the sample has been fitted."""
+
+    rows: Rows
+    sample: Scan
+    seed: int
+
+    @property
+    def first(self) -> tuple[Array, NDArray[Any], Array]:
+        """What the choice is made on: inputs, labels and weights."""
+        part = slice(None, CHOSEN_ON)
+        return self.sample.X[part], self.sample.y[part], self.sample.weights[part]
+
+
+def look(rows: Rows, seed: int, told: Callable[[int], bool] | None = None) -> Many:
+    """The first pass: count, check, and draw the sample; refuses what cannot be classified."""
+    most = max(CHOSEN_ON, min(SAMPLE, SAMPLE_CELLS // rows.width))
+    found: Scan | None = rows.total(scan, seed, most, told=told)
+    if found is None or not found.rows:
+        raise ValueError(f"{rows.title} has no rows; give at least some rows of two classes")
+    found = found.cut()
+    if len(found.labels) < 2:
+        raise ValueError(
+            f"{rows.title} has one class only, {next(iter(found.labels))!r}, in all "
+            f"{found.rows:,} rows; a classifier needs rows of two classes or more"
+        )
+    there = np.unique(found.y[:CHOSEN_ON])
+    if len(there) < len(found.labels):
+        gone = next(name for name in found.labels if name not in set(there.tolist()))
+        raise ValueError(
+            f"the class {gone!r} has {found.labels[gone]:,} of {found.rows:,} rows, too few for a "
+            "sample to meet it; leave it out, join it with another, or give such rows a weight "
+            "and fewer of the others"
+        )
+    return Many(rows, found, seed)
+
+
+@contextmanager
+def opened(model: Any, X: Any, y: Any, weights: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """What ``fit`` was given: arrays as they are, all else as rows that come in chunks."""
+    if not elsewhere(X):
+        yield X, y, weights
+        return
+    said = refusal(model, None)
+    if said is not None:
+        raise ValueError(f"{type(model).__name__} cannot read rows in chunks here: {said}")
+    with rows_of(X, y, weights) as rows:
+        yield look(rows, model._seed(model._checkpoint)), None, None
+
+
+def of_arrays(
+    model: Any, X: Any, y: Any, weights: Array | None, groups: Any, seed: int
+) -> Many | None:
+    """Rows in memory that are many enough to be grown to, None for others."""
+    if len(y) <= SEVERAL or not isinstance(X, np.ndarray) or refusal(model, groups) is not None:
+        return None
+    return look(ArrayRows(X, y, weights), seed)
+
+
+def refusal(model: Any, groups: Any) -> str | None:
+    """Why this estimator cannot be grown to rows that are not in memory; None if it can."""
+    if not is_default(model):
+        return "a criterion, search or prior that is named needs a Gram matrix of all rows"
+    if groups is not None or not isinstance(model.cv, int):
+        return "groups and cv need all rows at once; rows are held out at random there"
+    if model.multi_class != "ovo":
+        return f"multi_class={model.multi_class!r} has hyperparameters for each pair of classes"
+    if model.scoring is not None:
+        return "scoring needs all rows at once"
+    if model.probability == "posterior":
+        return "probability='posterior' needs a Gram matrix of all rows"
+    return None
+
+
+def grow(model: Any, many: Many, watch: Watch) -> None:
+    """Replace the machines of a model that was fitted to the sample by machines of all rows."""
+    selection, sample = model.selection_, many.sample
+    codes = np.searchsorted(model.classes_, sample.y)
+    factors = class_factors(
+        model.class_weight,
+        model.classes_,
+        np.searchsorted(model.classes_, sample.y),
+        sample.weights,
+    )
+    chosen = Chosen(
+        model.kernel_, float(model.C_), selection.loss, model._scaling, model.classes_, factors
+    )
+    path = watch.checkpoint
+    digest = data_hash(sample.X, codes, sample.weights)
+    said = f"{digest} {chosen.kernel!r} {chosen.C!r} {chosen.loss}"
+    journal = PassJournal(None if path is None else path.with_suffix(".passes.npz"), said)
+    left = None if model.max_time is None else max(0.0, model.max_time - selection.seconds)
+    budget = Budget(seconds=left, device=model.device, single=sample.rows > DOUBLE)
+    grower = Grower(
+        many.rows, sample, chosen, budget,
+        seed=many.seed, journal=journal, passing=watch.passing,
+    )  # fmt: skip
+    _keep(model, grower.grow(), sample)
+
+
+def _keep(model: Any, grown: Grown, sample: Scan) -> None:
+    """Store the machines as the model's own, landmarks as support vectors."""
+    k = len(model.classes_)
+    member = np.searchsorted(model.classes_, grown.labels)
+    order = np.lexsort((grown.numbers, member))
+    member, scale = member[order], grown.softmax.scale
+    coefficients = grown.coefficients[order]
+    model.C_, model.kernel_ = grown.C, grown.kernel
+    lengths = scales(grown.kernel)
+    model.length_scale_ = lengths[0] if len(lengths) == 1 else lengths or None
+    model.support_ = grown.numbers[order]
+    model.support_vectors_ = grown.raw[order]
+    model.n_support_ = np.bincount(member, minlength=k).astype(np.int32)
+    shifts = grown.softmax.shifts
+    if k == 2:
+        shift = float(shifts[1] - shifts[0]) / scale
+        model.dual_coef_ = to_dual_coef(coefficients, member, k)
+        model.intercept_ = grown.intercept + shift
+        model.sigmoid_slope_ = np.array([-scale])
+        spreads = [float(grown.decisions.std())]
+        calibration: tuple[Sigmoid, ...] = (Sigmoid(-scale, shift, spreads[0]),)
+    else:  # decision values are logits then, one a class
+        model.dual_coef_ = np.ascontiguousarray(scale * coefficients.T)
+        model.intercept_ = scale * grown.intercept + shifts
+        model.sigmoid_slope_ = np.full(k, -1.0)
+        logits = grown.softmax.logits(grown.decisions)
+        calibration = tuple(Sigmoid(-1.0, 0.0, float(f.std())) for f in logits.T)
+    model._posterior = None
+    spread = np.std(model._scaling(sample.X), axis=0)
+    model.feature_importances_ = model._by_input(relevance((grown.kernel,), spread))
+    model.best_score_ = grown.value
+    names = grown.kernel.names
+    values = np.exp(grown.kernel.theta).tolist()
+    model.best_params_ = {"C": grown.C, **dict(zip(names, values, strict=True))}
+    before = model.selection_
+    gone = ("trained on all rows", "probabilities from", "then adjusted")
+    notes = [note for note in before.notes if not str(note).startswith(gone)]
+    records = (*before.trace.records, *_records(grown))
+    model.selection_ = replace(
+        before,
+        C=grown.C,
+        kernel=grown.kernel,
+        value=grown.value,
+        trace=Trace(records, before.trace.provenance, before.trace.path),
+        notes=(*notes, *grown.notes),
+        error=ErrorEstimate(grown.error, float(grown.counts.sum())),
+        calibration=calibration,
+        held_out=None,
+        normalised=None,
+        problem=None,
+        rows=sample.rows,
+        kept=sample.rows,
+        members=tuple(float(sample.labels[name]) for name in model.classes_.tolist()),
+    )
+    _decide(model, grown, sample)
+    model._judge = model._unpacked()
+
+
+def _decide(model: Any, grown: Grown, sample: Scan) -> None:
+    """What is decided by rows held out: the threshold, and how far sets of classes reach."""
+    held = Held(model.classes_, grown.codes, grown.counts)
+    p = np.exp(grown.softmax.logs(grown.decisions))
+    judged = Judged(p, np.arange(len(p)))
+    decided = rule(model.threshold, held, judged)
+    model._utilities = None if decided is None else decided.utilities
+    model._given = judged.given(held)
+    if decided is not None:
+        notes = (*model.selection_.notes, decided.note)
+        model.selection_ = replace(model.selection_, notes=notes)
+    k = len(model.classes_)
+    model.held_out_proba_ = None
+    if sample.read * k <= SAMPLE_CELLS:
+        model.held_out_proba_ = np.full((sample.read, k), np.nan)
+        model.held_out_proba_[sample.numbers[: len(p)]] = p
+
+
+def _records(grown: Grown) -> list[Record]:
+    """The trainings as evaluations: what the rows held out said of each."""
+    made = []
+    for i, step in enumerate(step for step in grown.steps if np.isfinite(step.value)):
+        where = np.concatenate([[np.log(step.C)], step.kernel.theta])
+        details = {"value": step.value, "landmarks": step.landmarks, "rows": step.rows}
+        answer = Evaluation(where, -step.value, seconds=step.seconds, details=details)
+        names = ("log C", *step.kernel.names)
+        made.append(Record(f"{STRATEGY}/all rows", i, names, answer))
+    return made

@@ -1,0 +1,71 @@
+"""Which rows serve as landmarks: drawn evenly, far apart from one another, or by their leverage.
+
+Every rule gives an order, of which any beginning may be taken: growing keeps those there are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmselect.kernels import Kernel
+from svmselect.machine.features import basis_of
+from svmselect.types import Array, IntArray
+
+RULES = ("kmeans++", "leverage", "uniform")
+
+
+def order_landmarks(
+    rule: str, kernel: Kernel, X: Array, m: int, rng: np.random.Generator
+) -> IntArray:
+    """Give m of the rows of X, best first.
+
+    "kmeans++" draws one after another, each with a chance in proportion to the squared distance, in
+    the kernel's feature space, from those drawn before (Arthur & Vassilvitskii 2007), O(n m d).
+    "leverage" draws by ridge leverage scores ``(K (K + lambda)^-1)_ii``, estimated from a uniform
+    draw (Alaoui & Mahoney 2015), lambda such that they sum to about m/2, O(n m^2).
+    """
+    m = min(m, len(X))
+    if rule == "uniform":
+        return rng.permutation(len(X))[:m]
+    if rule == "leverage":
+        return _by_leverage(kernel, X, m, rng)
+    if rule != "kmeans++":
+        raise ValueError(f"landmarks {rule!r} are none of {', '.join(RULES)}")
+    own = kernel.diag(X)
+    chosen = np.empty(m, dtype=np.intp)
+    away = own.copy()
+    for i in range(m):
+        mass = np.cumsum(away)
+        if not mass[-1] > 0.0:  # rows that are left are copies of those drawn
+            left = np.setdiff1d(np.arange(len(X)), chosen[:i])
+            chosen[i:] = rng.permutation(left)[: m - i]
+            break
+        chosen[i] = min(int(np.searchsorted(mass, rng.random() * mass[-1], "right")), len(X) - 1)
+        new = kernel(X, X[chosen[i] : chosen[i] + 1])[:, 0]
+        away = np.minimum(away, np.maximum(own + own[chosen[i]] - 2.0 * new, 0.0))
+        away[chosen[i]] = 0.0
+    return chosen
+
+
+def leverage_scores(kernel: Kernel, X: Array, pilots: IntArray, target: float) -> Array:
+    """Estimate ridge leverage scores on the features of some rows; they sum to about ``target``."""
+    Phi = kernel(X, X[pilots]) @ basis_of(kernel, X[pilots])
+    values, U = np.linalg.eigh(Phi.T @ Phi)
+    values = np.maximum(values, 0.0)
+    low, high = -30.0, 30.0 + float(np.log(values[-1]))
+    for _ in range(60):  # the sum falls with lambda
+        middle = 0.5 * (low + high)
+        more = np.sum(values / (values + np.exp(middle))) > target
+        low, high = (middle, high) if more else (low, middle)
+    turned = Phi @ U
+    scores = np.sum(turned * turned / (values + np.exp(low)), axis=1)
+    # what the pilots' features leave of a row counts as its own
+    rest = np.maximum(kernel.diag(X) - np.sum(Phi * Phi, axis=1), 0.0)
+    return np.asarray(np.minimum(scores + rest / np.exp(low), 1.0))
+
+
+def _by_leverage(kernel: Kernel, X: Array, m: int, rng: np.random.Generator) -> IntArray:
+    pilots = rng.permutation(len(X))[: min(m, 500)]
+    scores = leverage_scores(kernel, X, pilots, 0.5 * len(pilots))
+    keys = rng.exponential(size=len(X)) / np.maximum(scores, 1e-12)
+    return np.argsort(keys)[:m]

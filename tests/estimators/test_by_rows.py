@@ -1,0 +1,197 @@
+"""Very many rows: grown from a sample, wherever they are; what is held out, kept and refused."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from svmselect import AutoKLR, AutoSVC, load, save
+from svmselect.estimators import by_rows
+from svmselect.estimators.callbacks import Watch
+from svmselect.estimators.strategies import grown
+from svmselect.kernels import RBF
+
+rng = np.random.default_rng(0)
+N = 3000
+X = rng.normal(size=(N, 3)) * [1.0, 5.0, 0.2] + [0.0, 3.0, 1.0]
+S = (X - [0.0, 3.0, 1.0]) / [1.0, 5.0, 0.2]
+rule = np.sin(2.0 * S[:, 0]) + S[:, 1] + 0.3 * rng.normal(size=N)
+y = np.where(rule > 0, "yes", "no")
+y3 = np.where(rule > 1, "c", y)
+new, t, t3 = X[2000:], y[2000:], y3[2000:]
+X, y, y3 = X[:2000], y[:2000], y3[:2000]
+
+
+@pytest.fixture(autouse=True)
+def several_are_few(monkeypatch):
+    monkeypatch.setattr(by_rows, "SEVERAL", 1000)
+    monkeypatch.setattr(by_rows, "CHOSEN_ON", 400)
+    monkeypatch.setattr(grown, "FIRST", 40)
+    monkeypatch.setattr(by_rows, "Budget", few)
+
+
+def few(**given):
+    return grown.Budget(landmarks=80, first=40, **given)
+
+
+def pieces(y):
+    for at in range(0, len(y), 300):
+        yield X[at : at + 300], y[at : at + 300]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(by_rows, "SEVERAL", 1000)
+        patch.setattr(by_rows, "CHOSEN_ON", 400)
+        patch.setattr(by_rows, "Budget", few)
+        return AutoSVC(random_state=0, ard="no").fit(X, y)
+
+
+def test_two_classes(fitted):
+    assert fitted.score(new, t) > 0.9
+    p = fitted.predict_proba(new)
+    np.testing.assert_array_equal(fitted.classes_[p.argmax(axis=1)], fitted.predict(new))
+    np.testing.assert_array_equal(X[fitted.support_], fitted.support_vectors_)
+    np.testing.assert_array_equal(np.repeat(["no", "yes"], fitted.n_support_), y[fitted.support_])
+    assert "trained on all 2,000 rows through" in fitted.explain()
+    assert fitted.selection_.rows == 2000
+    assert fitted.selection_.members == (np.sum(y == "no"), np.sum(y == "yes"))
+    plain = fitted.to_sklearn()
+    np.testing.assert_allclose(
+        plain.decision_function(new), fitted.decision_function(new), rtol=1e-6, atol=1e-6
+    )
+
+
+def test_what_was_held_out_is_what_is_told(fitted):
+    selection = fitted.selection_
+    seen = np.isfinite(fitted.held_out_proba_).all(axis=1)
+    assert seen.sum() == 200
+    wrong = fitted.classes_[fitted.held_out_proba_[seen].argmax(axis=1)] != y[seen]
+    assert selection.error.error == pytest.approx(wrong.mean())
+    assert selection.error.n == 200
+    own = fitted.held_out_proba_[seen, (y[seen] == "yes").astype(int)]
+    assert selection.value == pytest.approx(np.log(own).mean(), rel=1e-9)
+    assert np.mean(fitted.predict_set(new, 0.1)[np.arange(len(t)), (t == "yes").astype(int)]) > 0.85
+
+
+def test_kept_and_loaded(fitted, tmp_path):
+    save(fitted, tmp_path / "m.skops")
+    for copy in (load(tmp_path / "m.skops"), pickle.loads(pickle.dumps(fitted))):
+        np.testing.assert_array_equal(copy.predict_proba(new), fitted.predict_proba(new))
+
+
+def test_the_same_from_a_memory_map_and_from_an_iterator(fitted, tmp_path):
+    mapped = np.memmap(tmp_path / "x", np.float64, "w+", shape=X.shape)
+    mapped[:] = X
+    for given in ((mapped, y), (pieces(y), None)):
+        model = AutoSVC(random_state=0, ard="no").fit(*given)
+        np.testing.assert_allclose(
+            model.decision_function(new), fitted.decision_function(new), rtol=1e-6, atol=1e-6
+        )
+        np.testing.assert_allclose(model.C_, fitted.C_)
+
+
+@pytest.mark.parametrize("kind", [AutoSVC, AutoKLR])
+def test_three_classes_one_against_the_rest(kind, tmp_path):
+    model = kind(random_state=0, ard="no").fit(pieces(y3), None)
+    assert model.dual_coef_.shape == (3, len(model.support_))
+    assert model.score(new, t3) > 0.8
+    p = model.predict_proba(new)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.classes_[p.argmax(axis=1)], model.predict(new))
+    S = (new - model.mean_) / model.scale_
+    V = (model.support_vectors_ - model.mean_) / model.scale_
+    logits = model.kernel_(S, V) @ model.dual_coef_.T + model.intercept_
+    expected = np.exp(logits - logits.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(p, expected / expected.sum(axis=1, keepdims=True), rtol=1e-6)
+    save(model, tmp_path / "m.skops")
+    np.testing.assert_array_equal(load(tmp_path / "m.skops").predict_proba(new), p)
+    with pytest.raises(ValueError, match="one class against the rest"):
+        model.to_sklearn()
+
+
+def test_weights_and_class_weights():
+    w = np.where(X[:, 1] > 3.0, 0.0, 2.0)
+    model = AutoSVC(random_state=0, ard="no").fit(X, y, w)
+    assert model.selection_.rows == np.sum(w > 0)
+    assert (w[model.support_] > 0).all()
+    plain = AutoSVC(random_state=0, ard="no").fit(X, y3)
+    leaning = AutoSVC(random_state=0, ard="no", class_weight={"c": 5.0}).fit(X, y3)
+    assert np.mean(leaning.predict(new) == "c") > np.mean(plain.predict(new) == "c")
+
+
+def test_a_threshold_is_decided_on_rows_held_out():
+    model = AutoSVC(random_state=0, ard="no", threshold=[[0, 1], [9, 0]]).fit(X, y)
+    assert model.threshold_ == pytest.approx(0.1)
+    p = model.predict_proba(new)[:, 1]
+    np.testing.assert_array_equal(model.predict(new) == "yes", p > 0.1)
+
+
+def test_stopped_and_taken_up_again(tmp_path):
+    whole = AutoSVC(random_state=0, ard="no").fit(X, y)
+    path, asked = tmp_path / "trace.jsonl", []
+
+    def stop(done, rows, number):
+        asked.append(number)
+        return number == 12
+
+    model = AutoSVC(random_state=0, ard="no")
+    model._fit(X, y, None, None, Watch(checkpoint=path, passing=stop))
+    assert any(note.kind == "early" for note in model.selection_.notes)
+    assert model.score(new, t) > 0.8
+    numbers = []
+    again = AutoSVC(random_state=0, ard="no")
+    passing = Watch(checkpoint=path, passing=lambda done, rows, n: bool(numbers.append(n)))
+    again._fit(X, y, None, None, passing)
+    assert max(numbers) < whole_passes(whole) - 8
+    np.testing.assert_allclose(again.predict_proba(new), whole.predict_proba(new), atol=0.01)
+    with pytest.raises(ValueError, match="other data"):
+        AutoSVC(random_state=0, ard="no")._fit(X + 1.0, y, None, None, Watch(checkpoint=path))
+
+
+def whole_passes(model):
+    numbers = []
+    again = AutoSVC(random_state=0, ard="no")
+    again._fit(X, y, None, None, Watch(passing=lambda done, rows, n: bool(numbers.append(n))))
+    return max(numbers)
+
+
+def test_what_cannot_be_read_in_chunks():
+    for options, said in (
+        ({"criterion": "span"}, "Gram matrix"),
+        ({"multi_class": "ovo-separate"}, "each pair"),
+        ({"scoring": "roc_auc"}, "scoring"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            AutoSVC(**options).fit(pieces(y), None)
+    with pytest.raises(ValueError, match="one class only, 'no'"):
+        AutoSVC().fit(iter([(X, np.full(len(X), "no"))]), None)
+    rare = np.where(np.arange(len(y)) == 5, "rare", y)
+    with pytest.raises(ValueError, match="class 'rare' has 1 of 2,000 rows"):
+        AutoSVC(random_state=0).fit(pieces(rare), None)
+
+
+def test_rows_of_groups_or_of_other_folds_stay_with_the_strategy_of_subsets():
+    model = AutoSVC(random_state=0, ard="no", max_time=0.01)
+    model.fit(X[:1200], y[:1200], groups=np.arange(1200) // 3)
+    assert "all 1,200 rows through" not in model.explain()
+
+
+def test_kernels_of_their_own_forms():
+    model = AutoSVC([RBF(1.0) + 0.5 * RBF(3.0)], random_state=0, ard="no").fit(X, y)
+    assert model.score(new, t) > 0.9
+    assert "trained on all 2,000 rows" in model.explain()
+
+
+@pytest.mark.torch
+def test_on_torch(fitted):
+    model = AutoSVC(random_state=0, ard="no", device="torch-cpu").fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(new), fitted.predict_proba(new), atol=0.02)
+
+
+def test_a_device_that_is_not_there():
+    with pytest.raises(ValueError, match='device="cpu"'):
+        AutoSVC(device="cuda:7").fit(X[:50], y[:50])
+    with pytest.raises(ValueError, match="not one of"):
+        AutoSVC(device="tpu").fit(X[:50], y[:50])
