@@ -26,7 +26,7 @@ extensions = [
     "mathml",
     "run_code",
 ]
-exclude_patterns = ["bodies", "_templates", "sg_execution_times.rst"]
+exclude_patterns = ["bodies", "_templates", "papers/readings", "sg_execution_times.rst"]
 templates_path = ["_templates"]
 myst_enable_extensions = ["attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3

@@ -26,7 +26,7 @@ from svmselect.criteria import available, get_criterion
 from svmselect.estimators.averaging import by_posterior, check_rows
 from svmselect.estimators.by_criterion import Wish, by_criterion, served
 from svmselect.estimators.by_default import MANY, Limits, by_default
-from svmselect.estimators.by_rows import Many, grow, of_arrays, opened
+from svmselect.estimators.by_rows import SEVERAL, Many, grow, of_arrays, opened
 from svmselect.estimators.by_scoring import as_scorer, by_scoring
 from svmselect.estimators.callbacks import CallbackSupportMixin, Reporter, Watch, with_callbacks
 from svmselect.estimators.chosen import fitted_machines, sharpen
@@ -36,6 +36,7 @@ from svmselect.estimators.given import encoded, learned
 from svmselect.estimators.keeping import as_plain, from_plain
 from svmselect.estimators.machines import Machines, from_dual_coef, to_dual_coef
 from svmselect.estimators.members import Member, Recipe, averaged, weighed
+from svmselect.estimators.optimism import lost_odds
 from svmselect.estimators.options import (
     averages,
     bends,
@@ -46,6 +47,7 @@ from svmselect.estimators.options import (
 )
 from svmselect.estimators.posteriors import Model, Posteriors
 from svmselect.estimators.problem import Problem
+from svmselect.estimators.rare import Apart, Fitted, looks_like_numbers, set_apart
 from svmselect.estimators.relevance import relevance, scales, spread_of
 from svmselect.estimators.rest import Rest, against_rest
 from svmselect.estimators.scaling import Bend, Scaling
@@ -123,6 +125,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             X, y, sample_weight = many.first
         X, y = learned(self, X, y)
         check_classification_targets(y)
+        looks_like_numbers(y)
         weights = groups_of = None
         if sample_weight is not None:
             weights = _check_sample_weight(
@@ -133,22 +136,28 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             check_consistent_length(X, groups_of)
         checkpoint = watch.checkpoint or self._checkpoint
         seed = self._seed(checkpoint)
+        apart = Apart(y, weights)
         if many is None:
+            able = self._adds_classes and len(y) <= SEVERAL
+            apart = set_apart(y, weights, groups_of, self.rare, able)
+            y, weights = apart.y, apart.weights
             many = of_arrays(self, X, y, weights, groups, seed)
             if many is not None:
                 X, y, weights = many.first
+                apart = replace(apart, y=y, weights=weights)
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         report = Reporter(self, X, y, metadata, self.verbose, watch)
         rows = _dense(X)
         problem = Problem.of(
-            rows, y, weights, groups_of, self.cv, self.class_weight, standardises(self), seed,
-            bends(self), self._spans,
+            rows, y, weights, groups_of, self.cv, self._class_weight(apart), standardises(self),
+            seed, bends(self), self._spans,
         )  # fmt: skip
+        problem = replace(problem, notes=(*problem.notes, *apart.notes))
         check_threshold(self.threshold, problem.classes)
         limits = Limits(self.max_time, self.n_jobs, seed, report, checkpoint, many is not None)
         lead, *others = self._choose(problem, losses, limits)
-        self._keep(rows, problem, lead)
-        self.companions_ = [self._companion(rows, problem, other) for other in others]
+        self._keep(rows, problem, lead, apart)
+        self.companions_ = [self._companion(rows, problem, other, apart) for other in others]
         self.weights_ = np.array([lead.weight, *(other.weight for other in others)])
         if many is not None:
             grow(self, many, replace(watch, checkpoint=checkpoint))
@@ -205,7 +214,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             chosen = by_posterior(problem, pairs, chosen, model, self.probability == "posterior")
         return [Member(loss, chosen)]
 
-    def _companion(self, X: Array, problem: Problem, member: Member) -> AutoMachine:
+    def _companion(self, X: Array, problem: Problem, member: Member, apart: Apart) -> AutoMachine:
         """A fitted classifier of its own for a member that is not the heaviest."""
         from svmselect.estimators.classifiers import AutoKLR, AutoSVC
 
@@ -216,7 +225,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         options |= {} if member.loss == "logistic" else {"loss": member.loss}
         made: AutoMachine = make(**options)
         made.n_features_in_, made.encoder_ = self.n_features_in_, self.encoder_
-        made._keep(X, problem, member)
+        made._keep(X, problem, member, apart)
         made.companions_, made.weights_ = [], np.ones(1)
         return made
 
@@ -238,30 +247,45 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             return None
         return float(self.C_) / problem.penalty, self.kernel_
 
-    def _keep(self, X: Array, problem: Problem, member: Member) -> None:
+    @property
+    def _adds_classes(self) -> bool:
+        """Whether classes that no fold can hold out can be added to what was chosen."""
+        argmax = isinstance(self.threshold, str) and self.threshold == "argmax"
+        return argmax and self.probability == "sigmoid" and self.multi_class == "ovo"
+
+    def _class_weight(self, apart: Apart) -> Any:
+        """Class weights without those of the classes that are apart."""
+        if not isinstance(self.class_weight, dict) or apart.weights is None:
+            return self.class_weight
+        there = set(apart.y[apart.weights > 0].tolist())
+        gone = set(apart.y.tolist()) - there
+        return {label: w for label, w in self.class_weight.items() if label not in gone}
+
+    def _keep(self, X: Array, problem: Problem, member: Member, apart: Apart) -> None:
         """Store what was learned: arrays, numbers, kernels and words."""
         chosen, loss = member.chosen, member.loss
         judged = Judged.of(problem, chosen.held_out)
         decided = rule(self.threshold, problem, judged)
         if decided is not None:
             chosen = replace(chosen, notes=(*chosen.notes, decided.note))
-        machines, used = fitted_machines(problem, problem.pairs(), chosen, loss)
-        k, codes = len(problem.classes), problem.codes[used]
+        made = Fitted.of(problem, *fitted_machines(problem, problem.pairs(), chosen, loss))
+        made = made.with_rare(apart, X, problem, chosen, loss)
+        k, codes = len(made.classes), made.member
         setting = chosen.setting
         C = np.array(setting.C) * problem.penalty
-        self.classes_ = problem.classes
+        self.classes_ = made.classes
         self.mean_, self.scale_ = problem.scaling.mean, problem.scaling.scale
         self.bend_ = None if problem.scaling.bend is None else problem.scaling.bend.table
         self.C_ = float(C[0]) if len(C) == 1 else C
         self.kernel_ = setting.kernels[0] if len(setting.kernels) == 1 else setting.kernels
         self.length_scale_ = _length_scales(setting.kernels)
-        self.support_ = problem.first[used].astype(np.int32)
-        self.support_vectors_ = X[problem.first[used]]
+        self.support_ = made.rows.astype(np.int32)
+        self.support_vectors_ = X[made.rows]
         self.n_support_ = np.bincount(codes, minlength=k).astype(np.int32)
-        self.dual_coef_ = to_dual_coef(machines.coefficients, codes, k)
+        self.dual_coef_ = to_dual_coef(made.coefficients, codes, k)
         # scikit-learn's convention: with three classes or more f > 0 is for the earlier of two
-        self.intercept_ = machines.intercepts if k == 2 else -machines.intercepts
-        self.sigmoid_slope_, self.sharpness_ = machines.slopes, machines.sharpness
+        self.intercept_ = made.intercepts if k == 2 else -made.intercepts
+        self.sigmoid_slope_, self.sharpness_ = made.slopes, chosen.sharpness
         self._posterior = None if chosen.posterior is None else chosen.posterior.as_plain()
         self.feature_importances_ = self._by_input(
             relevance(setting.kernels, spread_of(problem.X, problem.counts))
@@ -289,12 +313,14 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             folds=int(problem.splits.test.shape[1]),
             rounds=problem.splits.rounds if is_default(self) else 1,
             folded=chosen.folded,
-            members=tuple(np.bincount(problem.codes, problem.counts, k).tolist()),
+            members=tuple(_members(problem, made.classes, apart)),
             standardised=standardises(self),
             strategy="auto" if is_default(self) else "search",
         )
-        self.held_out_proba_ = judged.by_row(problem)
-        self._given = judged.given(problem)
+        self.held_out_proba_ = _widened(judged.by_row(problem), problem.classes, made.classes)
+        few = len(problem) <= MANY and chosen.held_out is not None
+        lost = lost_odds(problem, problem.pairs(), chosen, loss) if few else None
+        self._given = judged.given(problem, lost)
         self._utilities = None if decided is None else decided.utilities
         self._judge = self._unpacked()
 
@@ -505,9 +531,10 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
 
         Notes
         -----
-        Conformal prediction with held-out probabilities of all training rows (``held_out_proba_``).
-        It asks that new rows come like the training rows did, groups included, and takes the final
-        machine to be as good as those of the folds, which have seen fewer rows.
+        Conformal prediction with held-out probabilities of all training rows, which allow for their
+        folds having had a say in the hyperparameters; the final machine is taken to be as good as
+        those of the folds, which have seen fewer rows. It asks that new rows come like the training
+        rows did. The share is that of all rows together: of one class it may be less.
 
         References
         ----------
@@ -585,6 +612,22 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
 
         check_is_fitted(self)
         to_onnx(self, path)
+
+
+def _members(problem: Problem, classes: NDArray[Any], apart: Apart) -> list[float]:
+    """How many rows each class has, those that were apart included."""
+    counts = np.bincount(problem.codes, problem.counts, len(problem.classes))
+    found = dict(zip(problem.classes.tolist(), counts.tolist(), strict=True))
+    return [found.get(label) or float(np.sum(apart.y == label)) for label in classes.tolist()]
+
+
+def _widened(p: Array, classes: NDArray[Any], wider: NDArray[Any]) -> Array:
+    """Probabilities of more classes, zero for those that were apart."""
+    if len(classes) == len(wider):
+        return p
+    found = np.where(np.isnan(p).all(axis=1), np.nan, 0.0)[:, None] * np.ones(len(wider))
+    found[:, np.searchsorted(wider, classes)] = p
+    return np.asarray(found)
 
 
 def _ended(notes: Sequence[Note]) -> Status:

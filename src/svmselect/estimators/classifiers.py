@@ -62,6 +62,10 @@ class AutoClassifier(AutoMachine):
         true classes in rows and predictions in columns: the prediction of least expected cost.
     class_weight : dict, "balanced" or None, default None
         As in scikit-learn. ``sample_weight`` given to ``fit`` counts copies.
+    rare : {"keep", "drop", "merge"}, default "keep"
+        Classes of so few rows that folds cannot hold one out and train on another: "keep" chooses
+        without them and adds their machines afterwards; "drop" leaves out classes of one or two
+        rows; "merge" makes one class of these.
     multi_class : {"ovo", "ovo-separate"}, default "ovo"
         Whether all pairs of classes share the hyperparameters, or each pair has its own.
     decision_function_shape : {"ovr", "ovo"}, default "ovr"
@@ -176,6 +180,7 @@ class AutoClassifier(AutoMachine):
         warm_start: bool = False,
         checkpoint: Any = None,
         device: str = "cpu",
+        rare: str = "keep",
         verbose: int = 0,
     ) -> None:
         self.kernel = kernel
@@ -200,6 +205,7 @@ class AutoClassifier(AutoMachine):
         self.warm_start = warm_start
         self.checkpoint = checkpoint
         self.device = device
+        self.rare = rare
         self.verbose = verbose
 
     def _losses(self) -> tuple[str, ...]:
@@ -288,6 +294,10 @@ class AutoSVC(AutoMachine):
         Where passes over many rows compute: "cpu", or "cuda" (also "cuda:1") through torch, which
         the extra ``svmselect[gpu]`` brings. What has no form there stays on the CPU, and a note
         says so.
+    rare : {"keep", "drop", "merge"}, default "keep"
+        Classes of so few rows that folds cannot hold one out and train on another: "keep" chooses
+        without them and adds their machines afterwards; "drop" leaves out classes of one or two
+        rows; "merge" makes one class of these.
     verbose : int, default 0
         1 draws a bar, in a terminal or a notebook, and tells what was chosen; 2 also tells every
         evaluation. The words go to standard error, or to the logger "svmselect" where logging is
@@ -389,6 +399,7 @@ class AutoSVC(AutoMachine):
         scoring: Any = None,
         threshold: Any = "argmax",
         class_weight: Any = None,
+        rare: str = "keep",
         multi_class: str = "ovo",
         decision_function_shape: str = "ovr",
         probability: str = "sigmoid",
@@ -413,6 +424,7 @@ class AutoSVC(AutoMachine):
         self.scoring = scoring
         self.threshold = threshold
         self.class_weight = class_weight
+        self.rare = rare
         self.multi_class = multi_class
         self.decision_function_shape = decision_function_shape
         self.probability = probability
@@ -476,6 +488,10 @@ class AutoKLR(AutoMachine):
         true classes in rows and predictions in columns: the prediction of least expected cost.
     class_weight : dict, "balanced" or None, default None
         As in scikit-learn. ``sample_weight`` given to ``fit`` counts copies.
+    rare : {"keep", "drop", "merge"}, default "keep"
+        Classes of so few rows that folds cannot hold one out and train on another: "keep" chooses
+        without them and adds their machines afterwards; "drop" leaves out classes of one or two
+        rows; "merge" makes one class of these.
     multi_class : {"ovo", "ovo-separate"}, default "ovo"
         Whether all pairs of classes share the hyperparameters, or each pair has its own.
     decision_function_shape : {"ovr", "ovo"}, default "ovr"
@@ -567,6 +583,7 @@ class AutoKLR(AutoMachine):
         scoring: Any = None,
         threshold: Any = "argmax",
         class_weight: Any = None,
+        rare: str = "keep",
         multi_class: str = "ovo",
         decision_function_shape: str = "ovr",
         probability: str = "sigmoid",
@@ -590,6 +607,7 @@ class AutoKLR(AutoMachine):
         self.scoring = scoring
         self.threshold = threshold
         self.class_weight = class_weight
+        self.rare = rare
         self.multi_class = multi_class
         self.decision_function_shape = decision_function_shape
         self.probability = probability

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import UndefinedMetricWarning
 
 from svmselect.estimators.by_scoring import as_scorer
+from svmselect.estimators.optimism import with_lost_odds
 from svmselect.estimators.problem import Problem
 from svmselect.probability.thresholds import (
     cost_utilities,
@@ -74,10 +75,16 @@ class Judged:
         found[there] = self.probabilities[problem.where[there]]
         return found
 
-    def given(self, problem: Labelled) -> Array:
-        """The probabilities of the rows' own classes, and what the rows count for: (2, rows)."""
-        own = self.probabilities[self.seen, problem.codes[self.seen]]
-        return np.vstack([own, problem.counts[self.seen]])
+    def given(self, problem: Labelled, lost: Array | None = None) -> Array:
+        """The probabilities of the rows' own classes, and what the rows count for: (2, rows).
+
+        ``lost`` is what the log odds of a row's class lose against each class where its fold has
+        no say in the choice; of very many rows each has none.
+        """
+        seen, codes = self.seen, problem.codes[self.seen]
+        p = self.probabilities[seen]
+        own = with_lost_odds(p, codes, np.zeros_like(p) if lost is None else lost[seen])
+        return np.vstack([own, problem.counts[seen]])
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from svmselect.probability.calibration import Sigmoid
 from svmselect.selection.result import Selection
-from svmselect.types import Array
 
 PREFERENCE = (
     "Where the data do not say, C near 1 and a length scale near the typical distance between rows "
@@ -116,11 +117,11 @@ def _advice(model: Any, selection: Selection) -> str:
     if few:
         listed = ", ".join(map(repr, few[:5])) + (", ..." if len(few) > 5 else "")
         notes.append(f"{listed}: fewer than {_FEW} rows, so other folds may choose otherwise")
-    if weak(model.sigmoid_slope_, [one.spread for one in selection.calibration]):
+    if weak(selection.calibration):
         notes.append("the held-out decision values hardly tell the classes apart; other inputs may")
     return "\n".join(f"Note: {note}." for note in notes)
 
 
-def weak(slopes: Array, spreads: Any) -> bool:
+def weak(sigmoids: Sequence[Sigmoid]) -> bool:
     """Whether some pair's sigmoid is as good as flat: its slope over the spread of f below 0.1."""
-    return bool((-slopes * np.asarray(spreads) < 0.1).any())
+    return any(-one.slope * one.spread < 0.1 for one in sigmoids)

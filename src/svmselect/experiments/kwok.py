@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from svmselect.datasets import load, standardised
+from svmselect.experiments.kwok_claims import CLAIMS
 from svmselect.experiments.reproduction.outcomes import Outcomes
 from svmselect.experiments.reproduction.paper import Exhibit, Paper, Task, seed_of
 from svmselect.experiments.reproduction.published import read_published
@@ -24,7 +25,8 @@ from svmselect.types import Array, IntArray
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NAMES = ("toy", "image-segmentation", "breast-cancer")
+NAMES = ("image-segmentation", "breast-cancer", "toy")
+"""The real data first: the toy's geometry is only in a figure."""
 KERNELS = ("polynomial", "gaussian")
 TESTED = {"toy": 10_000, "image-segmentation": 2100, "breast-cancer": 299}
 """Test rows."""
@@ -184,7 +186,8 @@ def grid_tasks(kernel: str) -> Callable[[int, bool], list[Task]]:
 
 
 def _lines(kernel: str) -> list[dict[str, str]]:
-    return [x for x in read_published("kwok_tables_1_2.csv") if x["kernel"] == kernel]
+    lines = [x for x in read_published("kwok_tables_1_2.csv") if x["kernel"] == kernel]
+    return sorted(lines, key=lambda line: NAMES.index(line["dataset"]))
 
 
 def kernel_tasks(kernel: str) -> Callable[[int, bool], list[Task]]:
@@ -218,23 +221,31 @@ def table_rows(kernel: str) -> Callable[[Outcomes], list[Row]]:
             name = line["dataset"]
             cell = (name, kernel, "grid of C")
             missing = outcomes.problem(*cell)
+            ours = "the toy's geometry is ours" if name == "toy" else ""
+            fitted = ours
+            if (name, kernel) == ("image-segmentation", "polynomial"):
+                fitted = "its degree and scaling were chosen by these numbers"
+            twice = fitted or "the printed number is compared with our machine at that C already"
+            same = float(line["C_obtained"]) == float(line["best_C_in_range"])
             values = {of: outcomes.values(*cell, of=of) for of in OF}
             there = _share(name, line["test_accuracy_percent"])
             best = _share(name, line["best_test_accuracy_percent"])
             iterations = Published(float(line["iterations"]), tolerance=3.0)
             made += [
                 Row(name, "C obtained", "log10 C", values["log10_C"], _decade(line["C_obtained"]),
-                    better="neither", missing=missing),
+                    better="neither", missing=missing, uncounted=ours),
                 Row(name, "accuracy there", "percent", values["accuracy"], there,
-                    better="higher", best=best.value, missing=missing),
+                    better="higher", best=best.value, missing=missing, uncounted=ours),
                 Row(name, "iterations", "count", values["iterations"], iterations,
-                    missing=missing),
+                    missing=missing, uncounted=ours),
                 Row(name, "best accuracy", "percent", values["best_accuracy"], best,
-                    better="higher", missing=missing),
+                    better="higher", missing=missing, uncounted=twice),
                 Row(name, f"at the paper's C, {line['C_obtained']}", "percent",
-                    values["accuracy_at_their_C"], there, better="higher", missing=missing),
+                    values["accuracy_at_their_C"], there, better="higher", missing=missing,
+                    uncounted=fitted),
                 Row(name, f"at the paper's best C, {line['best_C_in_range']}", "percent",
-                    values["accuracy_at_their_best_C"], best, better="higher", missing=missing),
+                    values["accuracy_at_their_best_C"], best, better="higher", missing=missing,
+                    uncounted=twice if same else fitted),
             ]  # fmt: skip
         return made
 
@@ -248,7 +259,7 @@ OF = (
 
 
 def _decade(text: str) -> Published:
-    return Published(round(float(np.log10(float(text))), 3), tolerance=0.5)
+    return Published(round(float(np.log10(float(text))), 3), tolerance=0.5, trials=1, rounding=0.01)
 
 
 def _share(name: str, text: str) -> Published:
@@ -257,7 +268,9 @@ def _share(name: str, text: str) -> Published:
     if name == "toy":
         return Published(value, tolerance=2.0)
     counting = 100.0 * sqrt(value / 100 * (1 - value / 100) / TESTED[name])
-    return Published(value, sd=round(counting, 2))
+    return Published(
+        value, sd=round(counting, 2), trials=1, rounding=0.05, whose="by counting test errors"
+    )
 
 
 def figure_rows(kernel: str, what: str) -> Callable[[Outcomes], list[Row]]:
@@ -328,6 +341,7 @@ PAPER = Paper(
     title="Kwok: the evidence framework applied to support vector machines",
     reference="J. T.-Y. Kwok, IEEE Transactions on Neural Networks 11 (2000) 1162-1173.",
     run=run,
+    claims=CLAIMS,
     exhibits=(
         *(
             Exhibit(

@@ -35,10 +35,14 @@ class Absolute(Distances):
         return float(np.median(gaps)) if len(gaps) else 1.0
 
     @staticmethod
-    def known(X: Array, memo: dict[Any, Any], length_scale: float) -> Array:
+    def known(X: Array, memo: dict[Any, Any]) -> Array:
         if "absolutes" not in memo:
             memo["absolutes"] = _city_block(X, X)
-        return np.asarray(memo["absolutes"] / length_scale)
+        return np.asarray(memo["absolutes"])
+
+    @staticmethod
+    def factor(length_scale: float) -> float:
+        return 1.0 / length_scale
 
     def fill(self, rows: slice, cols: slice, out: Array) -> Pairs | None:
         out[...] = _city_block(self.A[rows], self.B[cols])
@@ -100,7 +104,7 @@ class Laplacian(Stationary):
         np.negative(s, out=s)
         np.exp(s, out=s)
 
-    def slopes(self, s: Array | None, K: Array, distances: Distances | None = None) -> Array:
+    def slopes(self, squares: Array | Distances, scale: float, K: Array) -> Array:
         return K  # and no distance is needed
 
     def slope(self, s: Array, K: Array | None) -> None:

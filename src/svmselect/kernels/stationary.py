@@ -170,44 +170,44 @@ class Stationary(Leaf):
         if not isinstance(self.length_scale, float):
             return self(X)
         with np.errstate(over="ignore", under="ignore"):
-            s = self.distances.known(X, memo, self.length_scale)
+            s = self.distances.known(X, memo) * self.distances.factor(self.length_scale)
             self.profile(s)
         return s
 
     def tangents(self, X: Array, K: Array, memo: Memo) -> list[Tangent]:
         if isinstance(self.length_scale, float):
             with np.errstate(over="ignore", under="ignore"):
-                s = self.distances.known(X, memo, self.length_scale)
-                return [Shared(self.slopes(s, K) * s)]
+                squares = self.distances.known(X, memo)
+                scale = self.distances.factor(self.length_scale)
+                return [Shared(self.slopes(squares, scale, K), squares, scale)]
         distances = self.distances.of(X, None, self.by_column())
-        slopes = self.slopes(None, K, distances)
+        slopes = self.slopes(distances, 1.0, K)
         if self.variables is None:
             return [self.moving(slopes, distances.A)]
         return [self.moving(slopes, distances.A, np.asarray(self.variables))]
 
-    def slopes(self, s: Array | None, K: Array, distances: Distances | None = None) -> Array:
+    def slopes(self, squares: Array | Distances, scale: float, K: Array) -> Array:
         """Compute -2 f'(s) of all pairs of rows.
 
         Parameters
         ----------
-        s : ndarray of shape (n, n) or None
-            The scaled squared distances, if they are at hand.
+        squares : ndarray of shape (n, n) or Distances
+            The squared distances, or what makes them where they are not at hand.
+        scale : float
+            What multiplies them to give s.
         K : ndarray of shape (n, n)
             The values f(s).
-        distances : Distances, optional
-            What makes s where it is not at hand.
 
         Returns
         -------
         ndarray of shape (n, n)
-            The matrix.
+            The matrix; it may be ``K``.
         """
-        if s is None:
-            assert distances is not None
+        if isinstance(squares, Distances):
             s = np.empty_like(K)
-            assemble(distances.fill, s, symmetric=True)
+            assemble(squares.fill, s, symmetric=True)
         else:
-            s = s.copy()
+            s = squares * scale
         self.slope(s, K)
         return s
 

@@ -32,18 +32,29 @@ class Tangent(ABC):
     def times(self, W: Array) -> Tangent:
         """The same of W * K, for a matrix W that stays as it is."""
 
+    def arrays(self) -> tuple[Any, ...] | None:
+        """The arrays that compiled code can work with; None where there are none."""
+        return None
+
 
 @dataclass(frozen=True, eq=False)
 class Shared(Tangent):
-    """One parameter, its derivative a matrix that is there."""
+    """One parameter, its derivative a matrix that is there, or the product with one that is."""
 
     matrix: Array
+    other: Array | None = None
+    scale: float = 1.0
 
     def along(self, rows: Any, used: Any, v: Array) -> Array:
-        return np.asarray(self.matrix[np.ix_(rows, used)] @ v)[:, None]
+        at = np.ix_(rows, used)
+        block = self.matrix[at] if self.other is None else self.matrix[at] * self.other[at]
+        return np.asarray(block @ (self.scale * v))[:, None]
 
     def times(self, W: Array) -> Shared:
-        return Shared(W * self.matrix)
+        return replace(self, matrix=W * self.matrix)
+
+    def arrays(self) -> tuple[Any, ...]:
+        return self.matrix, self.other, self.scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +85,11 @@ class PerInput(Tangent):
 
     def times(self, W: Array) -> PerInput:
         return replace(self, M=W * self.M)
+
+    def arrays(self) -> tuple[Any, ...]:
+        if self.variables is None:
+            return self.M, self.scaled, None, self.scaled.shape[1]
+        return self.M, self.scaled, self.variables, int(self.variables.max()) + 1
 
 
 @dataclass(frozen=True, eq=False)

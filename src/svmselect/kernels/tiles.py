@@ -134,11 +134,16 @@ class Distances:
         return float(np.sqrt(np.median(d2))) if len(d2) else 1.0
 
     @staticmethod
-    def known(X: Array, memo: dict[Any, Any], length_scale: float) -> Array:
-        """The whole matrix for one length scale; what does not depend on it is kept in ``memo``."""
+    def known(X: Array, memo: dict[Any, Any]) -> Array:
+        """The whole matrix at length scale 1, made once and kept in ``memo``."""
         if "squares" not in memo:
             memo["squares"] = squared_distances(X)
-        return np.asarray(memo["squares"] / length_scale**2)
+        return np.asarray(memo["squares"])
+
+    @staticmethod
+    def factor(length_scale: float) -> float:
+        """What multiplies that matrix for another length scale."""
+        return float(length_scale**-2)
 
     def fill(self, rows: slice, cols: slice, out: Array) -> Pairs | None:
         """Write the tile of squared distances; give the pairs that were recomputed, if any."""

@@ -53,11 +53,11 @@ def backend() -> ModuleType:
             stacklevel=2,
         )
         return reference
-    from scipy.linalg import cython_lapack
+    from scipy.linalg import cython_blas, cython_lapack
 
-    routines = cython_lapack.__pyx_capi__
+    routines = cython_lapack.__pyx_capi__ | cython_blas.__pyx_capi__
     native: ModuleType = _native
-    native.use_lapack(routines["dpotrf"], routines["dpotrs"], routines["dpstrf"])
+    native.use_lapack(*(routines[name] for name in ("dpotrf", "dpotrs", "dpstrf", "dgemm")))
     return native
 
 

@@ -145,7 +145,7 @@ class _Judged:
     def by_folds(cls, refit: Refit) -> _Judged:
         """The rows of the fit, held out in turn."""
         rows, p = refit.judged
-        predicted, problem = decided(p, refit.model.threshold_), refit.problem
+        predicted, problem = decided(p, refit.threshold), refit.problem
         return cls(p, predicted, problem.codes[rows], problem.counts[rows], refit.source)
 
     @classmethod
@@ -178,7 +178,7 @@ def _warnings(model: Any) -> list[str]:
     if few:
         listed = ", ".join(few[:5]) + (", ..." if len(few) > 5 else "")
         found.append(f"{listed}: fewer than {_FEW} rows, so other folds may choose otherwise")
-    if weak(model.sigmoid_slope_, [one.spread for one in selection.calibration]):
+    if weak(selection.calibration):
         found.append("the held-out decision values hardly tell the classes apart; other inputs may")
     return found
 

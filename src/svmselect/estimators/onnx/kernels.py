@@ -75,7 +75,7 @@ def _squares(graph: Graph, kernel: Any, X: str, vectors: Array) -> str:
     The scales are in the constants: ONNX Runtime turns a number that multiplies a product of
     matrices, or one of its factors, into an attribute of single precision.
     """
-    weights = np.broadcast_to(np.asarray(kernel.length_scale) ** -2.0, vectors.shape[1:])
+    weights = np.broadcast_to(kernel.by_column() ** -2.0, vectors.shape[1:])
     centre = vectors.mean(axis=0)
     B = vectors - centre
     A = graph.add("Sub", X, centre)
@@ -98,7 +98,7 @@ def over_inputs(
     A loop of the graph, so that neither it nor the memory it takes grows with the inputs.
     """
     helper, number = package().helper, package().TensorProto.DOUBLE
-    length_scale = np.asarray(kernel.length_scale)
+    length_scale = kernel.by_column()
     A = graph.add("Transpose", graph.add("Div", X, length_scale), perm=[1, 0])
     B = graph.constant(np.ascontiguousarray((vectors / length_scale).T))
     rows = graph.add("Slice", graph.add("Shape", X), [0], [1])

@@ -1,4 +1,4 @@
-"""A fitted classifier as an ONNX model: inputs, scaling, machines, probabilities, labels."""
+"""A fitted classifier as an ONNX model: from inputs to probabilities and labels."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmselect.estimators.onnx.graph import Graph, package
+from svmselect.estimators.onnx.inputs import matrix
 from svmselect.estimators.onnx.judges import probabilities
 from svmselect.estimators.scaling import LARGEST, Bend, Scaling
 from svmselect.files.whole import write_whole
@@ -17,7 +18,7 @@ from svmselect.types import Array
 
 
 def to_onnx(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write the model: input ``X``, outputs ``label`` and ``probabilities``."""
+    """Write the model: inputs ``X`` or one a column, outputs ``label`` and ``probabilities``."""
     write_whole(path, build(model).SerializeToString())
 
 
@@ -26,13 +27,13 @@ def build(model: Any) -> Any:
     onnx = package()
     helper, number = onnx.helper, onnx.TensorProto.DOUBLE
     graph = Graph()
-    p = _averaged(graph, model)
+    inputs, X = matrix(graph, model)
+    p = _averaged(graph, model, X)
     graph.extend("Identity", [p], ["probabilities"])
     worth = p if model._utilities is None else graph.add("MatMul", p, model._utilities)
     best = graph.add("ArgMax", worth, axis=1, keepdims=0)
     labels, kind = _labels(model.classes_)
     graph.extend("Gather", [graph.constant(labels), best], ["label"], axis=0)
-    inputs = [helper.make_tensor_value_info("X", number, [None, model.n_features_in_])]
     outputs = [
         helper.make_tensor_value_info("label", kind, [None]),
         helper.make_tensor_value_info("probabilities", number, [None, len(labels)]),
@@ -45,12 +46,12 @@ def build(model: Any) -> Any:
     )
 
 
-def _averaged(graph: Graph, model: Any) -> str:
-    """The probabilities of a model, averaged over its companions."""
-    p = probabilities(graph, model._judge, scaled(graph, model._scaling, "X"))
+def _averaged(graph: Graph, model: Any, X: str) -> str:
+    """The probabilities of a model, averaged over its companions, of encoded rows."""
+    p = probabilities(graph, model._judge, scaled(graph, model._scaling, X))
     if not model.companions_:
         return p
-    said = [p, *(_averaged(graph, companion) for companion in model.companions_)]
+    said = [p, *(_averaged(graph, companion, X) for companion in model.companions_)]
     shares = [graph.add("Mul", one, w) for one, w in zip(said, model.weights_, strict=True)]
     return reduce(lambda one, other: graph.add("Add", one, other), shares)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from svmselect.files.whole import replacing, replacing_text, write_whole
 
 COLUMNS = (
     "exhibit", "row", "column", "quantity", "published", "published_spread", "ours", "ours_sd",
-    "trials", "verdict", "beats_published_best", "note",
+    "trials", "verdict", "standard_errors_apart", "counted", "beats_published_best", "note",
 )  # fmt: skip
 
 
@@ -34,17 +35,17 @@ def write(result: Result) -> Result:
     return whole
 
 
-def markdown(result: Result) -> str:
-    """The page: settings, a table an exhibit, verdicts counted, what was not run and why."""
+def markdown(result: Result, reading: str = "") -> str:
+    """The page: claims, settings, a table an exhibit, verdicts counted, what was not run and why.
+
+    ``reading`` is text that goes between the claims and the tables.
+    """
     paper = result.paper
-    agree, judged = result.agreement
-    lines = [f"# {paper.title}", "", paper.reference, ""]
-    lines += [_amount(result), ""]
-    if judged:
-        share = f"{agree} of {judged} rows agree with the paper ({100 * agree / judged:.0f} %)."
-        lines += [share, ""]
-    counts = ", ".join(f"{verdict}: {count}" for verdict, count in result.verdicts.items())
-    lines += [f"Verdicts: {counts}.", ""]
+    lines = [f"# {paper.title}", "", paper.reference, "", _amount(result), "", *_agreement(result)]
+    lines += _claims(result)
+    if reading:
+        lines += [reading.strip(), ""]
+    lines += ["## What was run", ""] if paper.notes else []
     lines += [f"- {note}" for note in paper.notes]
     lines += [""] if paper.notes else []
     drawn = {path.stem: path.name for path in result.files if path.suffix == ".png"}
@@ -52,7 +53,8 @@ def markdown(result: Result) -> str:
         lines += [f"## {exhibit.name.capitalize()}: {exhibit.title}", ""]
         picture = drawn.get(exhibit.name.replace(" ", "-"))
         lines += [f"![{exhibit.title}]({picture})", ""] if picture else []
-        lines += [*_table(result.rows[exhibit.name]), ""]
+        table = _grid if exhibit.grid else _table
+        lines += [*table(result.rows[exhibit.name]), ""]
     for title, entries in (
         ("Data sets that could not be had", list(result.missing)),
         ("Trials that failed", [f"{key}: {what}" for key, what in result.failures.items()]),
@@ -62,32 +64,111 @@ def markdown(result: Result) -> str:
     return "\n".join(lines)
 
 
+def _agreement(result: Result) -> list[str]:
+    """Both counts, and what they do not count."""
+    agree, judged = result.agreement
+    if not judged:
+        return []
+    close, told = result.agreement_in_mean
+    lines = []
+    if told:
+        share = f"{100 * close / told:.0f} %"
+        lines.append(
+            f"- By the standard error of the difference of means or medians: {close} of {told} "
+            f"rows agree ({share}), within two of them."
+        )
+    lines.append(
+        f"- By the spread of single trials: {agree} of {judged} rows agree "
+        f"({100 * agree / judged:.0f} %), within two standard deviations, the quartiles, or the "
+        "tolerance that the notes give. That is a lenient yardstick."
+    )
+    reasons = Counter(r.uncounted for rows in result.rows.values() for r in rows if r.uncounted)
+    if reasons:
+        told_why = "; ".join(f"{count} because {why}" for why, count in reasons.items())
+        lines.append(f"- Not counted: {told_why}.")
+    counts = ", ".join(f"{verdict}: {count}" for verdict, count in result.verdicts.items())
+    return [*lines, f"- Rows by verdict: {counts}.", ""]
+
+
+def _claims(result: Result) -> list[str]:
+    """The paper's claims, and what our trials say to each."""
+    decisions = result.decisions
+    if not decisions:
+        return []
+    words = Counter(decision.verdict for _, decision in decisions)
+    counts = ", ".join(f"{words[word]} {word}" for word in ("holds", "fails", "not tested"))
+    lines = ["## Claims", ""]
+    lines += [f"Of {len(decisions)}: {counts}. The tests are run on the trials of this page.", ""]
+    lines += [_line(["where", "claim", "test", "verdict", "found"]), _line(["---"] * 5)]
+    for claim, decision in decisions:
+        verdict = f"**{decision.verdict}**"
+        lines.append(_line([claim.where, claim.claim, claim.how, verdict, decision.found]))
+    return [*lines, ""]
+
+
+def _grid(rows: tuple[Row, ...]) -> Iterator[str]:
+    """Lines are rows, columns columns; one table for each quantity."""
+    for quantity in dict.fromkeys(row.quantity for row in rows):
+        part = [row for row in rows if row.quantity == quantity]
+        columns = list(dict.fromkeys(row.column for row in part))
+        yield f"{quantity.capitalize()}: published; ours (trials). = marks agreement by the"
+        yield "standard error of the difference, ~ by the spread of single trials only, + better"
+        yield "and - worse ones."
+        yield ""
+        yield _line(["", *columns])
+        yield _line(["---"] * (1 + len(columns)))
+        for name in dict.fromkeys(row.row for row in part):
+            cells = {row.column: row for row in part if row.row == name}
+            yield _line([name, *(_cell(cells.get(column)) for column in columns)])
+        yield ""
+
+
+def _cell(row: Row | None) -> str:
+    if row is None:
+        return ""
+    printed = "" if row.published is None else f"{row.published.value:g}; "
+    if row.value is None:
+        return f"{printed}not run"
+    mark = ""
+    if row.agrees_in_mean:
+        mark = " ="
+    elif row.agrees:
+        mark = " ~"
+    elif row.agrees is False:
+        mark = {"ours better": " +", "ours worse": " -"}.get(row.verdict, " !")
+    return f"{printed}{row.value:.3g} ({row.trials}){mark}"
+
+
 def _amount(result: Result) -> str:
     """How many trials there are, and what they took."""
-    most = max((len(row.ours) for rows in result.rows.values() for row in rows), default=0)
+    most = max((row.trials for rows in result.rows.values() for row in rows), default=0)
     count = f"{most} trial{'' if most == 1 else 's'} a cell"
     if most != result.trials:
         count += f" at most (asked for: {result.trials})"
     how = ", slow columns reduced" if result.reduced else ""
+    how += f"; {_duration(result.seconds)} of work" if result.seconds else ""
     cut = "" if result.complete else " Stopped before the end; each row has its count."
-    return f"{count}{how}; {_duration(result.seconds)} of work.{cut}"
+    return f"{count}{how}.{cut}"
 
 
 def _table(rows: tuple[Row, ...]) -> Iterator[str]:
     if not rows:
         return
     noted = any(row.note for row in rows)
-    heads = ["", "", "quantity", "published", "ours", "trials", "verdict"]
+    heads = ["", "", "quantity", "published", "ours", "trials", "verdict", "standard errors apart"]
     yield _line([*heads, "note"] if noted else heads)
     yield _line(["---"] * (len(heads) + noted))
     for row in rows:
         printed = "" if row.published is None else f"{row.published.value:g}"
         if row.published is not None and row.published.spread:
-            printed += f" ({row.published.spread})"
+            printed += f" ({', '.join(filter(None, (row.published.spread, row.published.whose)))})"
         ours = "" if row.value is None else f"{row.value:.3g}"
         ours += "" if row.sd is None else f" ({round(row.sd, 9):.2g})"  # no round-off for a zero
         verdict = row.verdict + ("; beats the published best" if row.beats_best else "")
-        cells = [row.row, row.column, row.quantity, printed, ours, str(len(row.ours)), verdict]
+        if row.uncounted:
+            verdict += " (not counted)"
+        cells = [row.row, row.column, row.quantity, printed, ours, str(row.trials), verdict]
+        cells.append(_apart(row))
         yield _line([*cells, row.note] if noted else cells)
 
 
@@ -101,8 +182,17 @@ def _fields(exhibit: str, row: Row) -> list[str | float | int | None]:
     )
     return [
         exhibit, row.row, row.column, row.quantity, published, spread, row.value, row.sd,
-        len(row.ours), row.verdict, "yes" if row.beats_best else "", row.note,
+        row.trials, row.verdict, _apart(row), "" if row.agrees is None else "yes",
+        "yes" if row.beats_best else "", row.note,
     ]  # fmt: skip
+
+
+def _apart(row: Row) -> str:
+    """The distance from the published number in standard errors of the difference."""
+    error = row.error
+    if not error or row.published is None or row.value is None:
+        return ""
+    return f"{(row.value - row.published.value) / error:+.1f}"
 
 
 def _pictures(result: Result) -> Iterator[Path]:

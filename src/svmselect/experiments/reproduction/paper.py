@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from zlib import crc32
 
+from svmselect.experiments.reproduction.claims import Claim
 from svmselect.experiments.reproduction.outcomes import Outcomes
 from svmselect.experiments.reproduction.row import Row
 
@@ -47,6 +48,7 @@ class Exhibit:
     rows : published beside ours, from all outcomes there are; an absent cell gives a row that
         says why.
     draw : on an empty figure of matplotlib; None where there is nothing to draw.
+    grid : whether the page shows a line a row and a column a column; else a line for each.
     """
 
     kind: Literal["table", "figure"]
@@ -55,6 +57,7 @@ class Exhibit:
     tasks: Callable[[int, bool], Sequence[Task]]
     rows: Callable[[Outcomes], Sequence[Row]]
     draw: Callable[[Outcomes, Figure], None] | None = None
+    grid: bool = False
 
     @property
     def name(self) -> str:
@@ -69,6 +72,7 @@ class Paper:
     run : one trial, a function at the top of its module, so that workers can import it; of a task
         and the folder of data sets; returns a few numbers, strings or short lists.
     notes : sentences for the page: settings, readings of the text, what is reduced and how.
+    claims : what the paper concludes, in our words, each with a test on the trials.
     """
 
     name: str
@@ -77,6 +81,7 @@ class Paper:
     exhibits: tuple[Exhibit, ...]
     run: Run
     notes: tuple[str, ...] = ()
+    claims: tuple[Claim, ...] = ()
 
     def chosen(self, table: int | None, figure: int | None) -> tuple[Exhibit, ...]:
         """The exhibits asked for; all of them where neither number is given."""

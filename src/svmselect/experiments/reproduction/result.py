@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from svmselect.experiments.reproduction.claims import Claim, Decision, Evidence
 from svmselect.experiments.reproduction.outcomes import Outcomes
 from svmselect.experiments.reproduction.paper import Exhibit, Paper
 from svmselect.experiments.reproduction.row import Row
@@ -50,12 +51,25 @@ class Result:
 
     @property
     def agreement(self) -> tuple[int, int]:
-        """Rows that agree with the paper, and rows that could be compared."""
+        """Rows that lie where the paper's single trials do, and rows that could be compared."""
         judged = [r.agrees for rows in self.rows.values() for r in rows if r.agrees is not None]
         return sum(judged), len(judged)
 
-    def markdown(self) -> str:
-        """The page."""
+    @property
+    def agreement_in_mean(self) -> tuple[int, int]:
+        """Rows within two standard errors of the difference, and rows where that can be told."""
+        all_rows = [row for rows in self.rows.values() for row in rows]
+        judged = [r.agrees_in_mean for r in all_rows if r.agrees_in_mean is not None]
+        return sum(judged), len(judged)
+
+    @property
+    def decisions(self) -> tuple[tuple[Claim, Decision], ...]:
+        """The paper's claims, each with what our trials say to it."""
+        evidence = Evidence(self.outcomes, self.rows)
+        return tuple((claim, claim.decision(evidence)) for claim in self.paper.claims)
+
+    def markdown(self, reading: str = "") -> str:
+        """The page, with a text of ours between claims and tables."""
         from svmselect.experiments.reproduction.page import markdown
 
-        return markdown(self)
+        return markdown(self, reading)

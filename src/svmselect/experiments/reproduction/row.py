@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import sqrt
 from typing import Literal
 
 import numpy as np
@@ -18,12 +19,20 @@ FOLDS: dict[str, Callable[[tuple[float, ...]], float]] = {
 }
 
 
+MEDIAN = 1.2533
+"""The standard error of a median over that of the mean, for normal errors."""
+QUARTILES = 1.349
+"""The distance of the quartiles of a normal distribution, in standard deviations."""
+
+
 @dataclass(frozen=True)
 class Published:
     """A number as printed, with whatever the paper says about its spread.
 
     sd : standard deviation over trials; low, high : quartiles; tolerance : what counts as equal
-        where the paper gives no spread (the row's note says why so much).
+        where the paper gives no spread (the row's note says why so much). trials : over how many
+        trials the paper took it, for its standard error; one is a single draw, whose spread, where
+        the paper gives none, is taken to be that of ours. rounding : half a unit of its last digit.
     """
 
     value: float
@@ -31,6 +40,21 @@ class Published:
     low: float | None = None
     high: float | None = None
     tolerance: float | None = None
+    trials: int | None = None
+    rounding: float = 0.0
+    whose: str = ""
+    """Where the spread is from, if the paper does not print one there."""
+
+    def error(self, other: float | None) -> float | None:
+        """Its standard error; ``other`` is the spread of our single trials."""
+        if self.trials is None:
+            return None
+        if self.low is not None and self.high is not None:
+            return MEDIAN * (self.high - self.low) / QUARTILES / sqrt(self.trials)
+        spread = self.sd if self.sd is not None else (other or 0.0)
+        if self.trials == 1 and other is not None:
+            spread = max(spread, other)  # the spread of counting is not all of a draw's
+        return spread / sqrt(self.trials)
 
     @property
     def interval(self) -> tuple[float, float, str] | None:
@@ -53,6 +77,15 @@ class Published:
 
 
 @dataclass(frozen=True)
+class Summary:
+    """What is left of trials that were not kept one by one: their fold, spread and number."""
+
+    value: float
+    sd: float | None
+    trials: int
+
+
+@dataclass(frozen=True)
 class Row:
     """One cell of a table: its row and column, what the paper printed, and our trials.
 
@@ -60,6 +93,8 @@ class Row:
     fold : how trials make one number. best : the best number the paper prints for this row of the
         table; ours is marked where it beats that. missing : why a cell has no (or fewer) trials.
     time : a duration on another machine: there is a ratio to tell, but nothing to agree with.
+    uncounted : why this row proves nothing even if it agrees, and is left out of the counts.
+    earlier : a longer run of the same, of which only this is left; it stands in for ``ours``.
     """
 
     row: str
@@ -73,15 +108,26 @@ class Row:
     missing: str = ""
     note: str = ""
     time: bool = False
+    uncounted: str = ""
+    earlier: Summary | None = None
 
     @property
     def value(self) -> float | None:
         """Our trials as one number."""
+        if self.earlier is not None:
+            return self.earlier.value
         return float(FOLDS[self.fold](self.ours)) if self.ours else None
+
+    @property
+    def trials(self) -> int:
+        """How many trials that number is of."""
+        return len(self.ours) if self.earlier is None else self.earlier.trials
 
     @property
     def sd(self) -> float | None:
         """Standard deviation over our trials."""
+        if self.earlier is not None:
+            return self.earlier.sd
         return float(np.std(self.ours, ddof=1)) if len(self.ours) > 1 else None
 
     @property
@@ -120,7 +166,30 @@ class Row:
 
     @property
     def agrees(self) -> bool | None:
-        """Whether ours lies where the paper says; None where there is nothing to compare."""
-        if self.value is None or self.published is None or self.time:
+        """Whether ours lies where single trials of the paper lie; None: nothing to compare."""
+        if self.value is None or self.published is None or self.time or self.uncounted:
             return None
         return self.verdict.startswith(("within", "equal"))
+
+    @property
+    def error(self) -> float | None:
+        """The standard error of the difference from the published number, if it can be had."""
+        if self.published is None or self.value is None or self.fold not in ("mean", "median"):
+            return None
+        sd = self.sd
+        printed = self.published.error(sd)
+        if printed is None:
+            return None
+        if sd is None and self.published.low is not None and self.published.high is not None:
+            sd = (self.published.high - self.published.low) / QUARTILES  # ours were not kept
+        own = (sd or 0.0) / sqrt(max(self.trials, 1)) * (MEDIAN if self.fold == "median" else 1.0)
+        return float(np.hypot(own, printed))
+
+    @property
+    def agrees_in_mean(self) -> bool | None:
+        """Whether the difference is within two of its standard errors; None: it cannot be told."""
+        error = self.error
+        if self.agrees is None or error is None or self.published is None or self.value is None:
+            return None
+        reach = 2.0 * error + self.published.rounding + ROUNDING
+        return bool(abs(self.value - self.published.value) <= reach)
