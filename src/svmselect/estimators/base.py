@@ -29,7 +29,12 @@ from svmselect.estimators.by_default import MANY, Limits, by_default
 from svmselect.estimators.by_rows import SEVERAL, Many, grow, of_arrays, opened
 from svmselect.estimators.by_scoring import as_scorer, by_scoring
 from svmselect.estimators.callbacks import CallbackSupportMixin, Reporter, Watch, with_callbacks
+<<<<<<< HEAD
 from svmselect.estimators.chosen import fitted_machines, sharpen
+=======
+from svmselect.estimators.card import of_model
+from svmselect.estimators.chosen import Chosen, fitted_machines
+>>>>>>> main
 from svmselect.estimators.decisions import Judged, check_threshold, rule, threshold_of
 from svmselect.estimators.following import Following, interrupted
 from svmselect.estimators.given import encoded, learned
@@ -207,6 +212,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             return averaged(problem, members)
         loss, chosen = members[0].loss, members[0].chosen
         if scorer is not None:
+<<<<<<< HEAD
             chosen = by_scoring(problem, pairs, chosen, loss, self.scoring, scorer)
             chosen = sharpen(problem, chosen)
         if self.probability != "sigmoid":
@@ -228,6 +234,14 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         made._keep(X, problem, member, apart)
         made.companions_, made.weights_ = [], np.ones(1)
         return made
+=======
+            chosen = by_scoring(problem, pairs, chosen, loss, self.scoring, scorer, limits.end())
+        if self.probability != "sigmoid":
+            model = Model(loss, self._normalised())
+            insist, end = self.probability == "posterior", limits.end(late=0.5)
+            chosen = by_posterior(problem, pairs, chosen, model, insist, end)
+        return chosen
+>>>>>>> main
 
     def _normalised(self) -> bool:
         """Whether the evidence model is normalised: as its criterion says, or yes."""
@@ -267,7 +281,8 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         judged = Judged.of(problem, chosen.held_out)
         decided = rule(self.threshold, problem, judged)
         if decided is not None:
-            chosen = replace(chosen, notes=(*chosen.notes, decided.note))
+            notes = (*chosen.notes, decided.note)
+            chosen = replace(chosen, notes=notes, error=decided.error)
         made = Fitted.of(problem, *fitted_machines(problem, problem.pairs(), chosen, loss))
         made = made.with_rare(apart, X, problem, chosen, loss)
         k, codes = len(made.classes), made.member
@@ -505,12 +520,25 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         ndarray of shape (m,)
             The labels.
         """
+<<<<<<< HEAD
         check_is_fitted(self)
         if self._utilities is not None:
             return np.asarray(self.classes_[decide(self.predict_proba(X), self._utilities)])
         if len(self.classes_) == 2:
             return np.asarray(self.classes_[(self.decision_function(X) > 0).astype(np.intp)])
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+=======
+        machines, f = self._decisions(X)
+        if machines.n_classes == 2 and self._utilities is None:
+            return np.asarray(self.classes_[(f[:, 0] > 0).astype(np.intp)])
+        return self._labels(machines.probabilities(f))
+
+    def _labels(self, probabilities: Array) -> NDArray[Any]:
+        """What is predicted of rows with these probabilities."""
+        if self._utilities is None:
+            return np.asarray(self.classes_[probabilities.argmax(axis=1)])
+        return np.asarray(self.classes_[decide(probabilities, self._utilities)])
+>>>>>>> main
 
     def predict_set(self, X: Any, alpha: float = 0.1) -> BoolArray:
         """Predict a set of classes for each row, which holds the true one as often as it says.
@@ -541,13 +569,17 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         Vovk, Gammerman & Shafer 2005; Sadinle, Lei & Wasserman 2019.
         """
         level = check_alpha(alpha)
-        p = self.predict_proba(X)
+        return self._sets(self.predict_proba(X), level)
+
+    def _sets(self, probabilities: Array, alpha: float) -> BoolArray:
+        """The prediction sets of rows with these probabilities."""
         if not self._given.shape[1]:
             raise ValueError(
                 "the fit held out no rows in all classes at once, so there is nothing to base "
                 "prediction sets on; fit with more max_time"
             )
-        return prediction_sets(p, least_probability(self._given[0], self._given[1], level))
+        least = least_probability(self._given[0], self._given[1], alpha)
+        return prediction_sets(probabilities, least)
 
     @property
     def threshold_(self) -> float | Array:
@@ -612,6 +644,17 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
 
         check_is_fitted(self)
         to_onnx(self, path)
+
+    def _repr_html_inner(self) -> str:
+        """What was chosen, above scikit-learn's picture of the estimator."""
+        return of_model(self) + str(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """The same, for those who ask this way."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = of_model(self) + bundle["text/html"]
+        return bundle
 
 
 def _members(problem: Problem, classes: NDArray[Any], apart: Apart) -> list[float]:

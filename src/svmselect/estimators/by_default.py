@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from svmselect import clock
 from svmselect.data import Pair, data_hash
 from svmselect.estimators.chosen import Chosen, OutOfFold, Setting, hold_out
 from svmselect.estimators.members import Recipe
@@ -43,6 +44,13 @@ class Limits:
     checkpoint: Path | None = None
     rough: bool = False
     """Whether the machines are only to begin with: others are trained on many more rows."""
+    began: float = field(default_factory=lambda: clock.now())
+
+    def end(self, late: float = 0.0) -> float | None:
+        """When the time is over, and so much of what is allowed beyond."""
+        if self.max_time is None:
+            return None
+        return self.began + self.max_time + late * clock.allowance(self.max_time)
 
     def tell(self, progress: Progress) -> bool:
         """Pass a search's progress on to who wants to know; whether to stop."""
@@ -95,7 +103,15 @@ def _chosen(
 ) -> Chosen:
     """What the strategy finds for one recipe."""
     if not separate:
+<<<<<<< HEAD
         options = options | {"threads": cores(limits.n_jobs), "start": start}
+=======
+        options |= {"threads": cores(limits.n_jobs), "start": start}
+        session = Session(
+            Serial(), _journal(problem, limits, options), limits.tell, None, limits.max_time,
+            began=limits.began,
+        )  # fmt: skip
+>>>>>>> main
         found = [_strategy(problem.X, pairs, session, options)]
         chosen = _gathered(pairs, found, [""])
     else:
@@ -107,7 +123,15 @@ def _chosen(
     if chosen.error.of == "classes" or len(problem) > MANY or hurried:
         return chosen
     # at the price of one evaluation: the error of all classes together
+<<<<<<< HEAD
     held = hold_out(problem, pairs, chosen.setting, options["loss"])
+=======
+    try:
+        with clock.until(limits.end(late=0.5)):
+            held = hold_out(problem, pairs, chosen.setting, loss)
+    except clock.OutOfTimeError:
+        return chosen
+>>>>>>> main
     error = held.error(problem, chosen.sigmoids)
     return replace(chosen, error=error, held_out=held.kept(problem, chosen.sigmoids))
 
@@ -152,7 +176,7 @@ def _each(
     found = []
     for one in in_order(_alone, tasks, limits.n_jobs):
         found.append(one)
-        if limits.report is not None:
+        if limits.report is not None and one.choice.records:
             limits.report(one.choice.records[-1].evaluation)
     return found
 

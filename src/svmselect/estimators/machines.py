@@ -10,11 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from svmselect.data import Pair
 from svmselect.kernels import Kernel
 from svmselect.kernels.expansion import Expansion
-from svmselect.machine import Solution
-from svmselect.machine.train import train
 from svmselect.parallel import on_threads
 from svmselect.probability import sigmoid_probability
 from svmselect.probability.coupling import couple
@@ -114,13 +111,6 @@ def class_probabilities(decisions: Array, slopes: Array, k: int) -> Array:
     i, j = np.triu_indices(k, 1)
     pairwise[:, j, i], pairwise[:, i, j] = later, earlier
     return couple(pairwise)
-
-
-def train_pair(
-    X: Array, pair: Pair, kernel: Kernel, C: float, loss: str, fit_intercept: bool
-) -> Solution:
-    """The machine of one pair, on all its rows. O(n^2 d), then the solver's."""
-    return train(kernel(X[pair.rows]), pair.y, C, loss, fit_intercept, pair.weights)
 
 
 def to_dual_coef(coefficients: Array, member: IntArray, n_classes: int) -> Array:

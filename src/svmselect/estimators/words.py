@@ -78,7 +78,7 @@ def _kernel(model: Any) -> str:
 def _inputs(model: Any) -> str:
     shares = model.feature_importances_
     flat = np.flatnonzero(shares == 0)
-    names = _names(model)
+    names = input_names(model)
     text = ""
     if float(shares.max()) > 1.5 / len(shares) and len(shares) > 1:
         order = np.argsort(-shares, kind="stable")[:5]
@@ -90,7 +90,8 @@ def _inputs(model: Any) -> str:
     return text
 
 
-def _names(model: Any) -> list[str]:
+def input_names(model: Any) -> list[str]:
+    """What the inputs are called: by the data, else by number."""
     known = vars(model).get("feature_names_in_")
     return [f"input {a}" for a in range(model.n_features_in_)] if known is None else list(known)
 

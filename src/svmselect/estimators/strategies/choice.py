@@ -90,8 +90,10 @@ def _loss(place: Place) -> float:
 def _affordable(steps: Steps, answer: Evaluation) -> int | None:
     """How many folds to judge the choice on: all, or those seen already if time is over."""
     session, seen = steps.session, answer.details.get("folds")
-    if seen is None or session.max_time is None or steps.going:
+    if session.max_time is None or steps.going:
         return None
+    if seen is None:  # nothing was evaluated: one fold, for the sigmoids
+        return None if np.isfinite(answer.value) else 1
     every = steps.task.first_round * steps.task.rounds
     if answer.seconds * every / seen <= max(0.1 * session.max_time, steps.constants.grace):
         return None
