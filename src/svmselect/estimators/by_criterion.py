@@ -88,6 +88,18 @@ def by_criterion(
     )
 
 
+def served(wish: Wish, losses: Sequence[str]) -> tuple[str, ...]:
+    """Those of the losses that the criterion serves; all if none, so that it says why."""
+    judge = get_criterion("likelihood" if wish.criterion == "auto" else wish.criterion)
+    one = wish.kernel[0] if isinstance(wish.kernel, list | tuple) else wish.kernel
+    form = _form(one, False, 1)
+    able = [
+        loss for loss in losses
+        if any(judge.refusal(form, loss, intercept) is None for intercept in (True, False))
+    ]  # fmt: skip
+    return tuple(able or losses[:1])
+
+
 def _selected(
     problem: Problem, pairs: Sequence[Pair], loss: str, wish: Wish, limits: Limits
 ) -> tuple[Selection, bool]:

@@ -13,6 +13,7 @@ import numpy as np
 from svmselect import clock
 from svmselect.data import Pair, data_hash
 from svmselect.estimators.chosen import Chosen, OutOfFold, Setting, hold_out
+from svmselect.estimators.members import Recipe
 from svmselect.estimators.problem import Problem
 from svmselect.estimators.strategies.constants import CONSTANTS
 from svmselect.estimators.strategies.default import choose
@@ -59,30 +60,50 @@ class Limits:
 def by_default(
     problem: Problem,
     pairs: Sequence[Pair],
-    loss: str,
-    kernels: Sequence[Kernel],
+    recipes: Sequence[Recipe],
     ard: str | bool,
     separate: bool,
     limits: Limits,
     start: tuple[float, Kernel] | None,
-) -> Chosen:
-    """Choose C, the kernel and how far its length scales may part; see ``strategies.default``."""
+) -> list[Chosen]:
+    """Choose C, the kernel and how far its length scales may part; see ``strategies.default``.
+
+    Once for each recipe, as long as there is time; one is always there.
+    """
     if len(problem) > MANY and not problem.splits.complete:
         raise ValueError(
             f"beyond {MANY} rows cv must train on all rows that it does not hold out, as KFold does"
         )
-    options: dict[str, Any] = {
-        "stage": f"{STRATEGY}/",
-        "loss": loss, "kernels": tuple(kernels), "ard": ard, "random_state": limits.seed
-    }  # fmt: skip
-    if limits.rough and len(problem) > MANY:
-        options["rough"] = True
+    journal = _journal(problem, limits, recipes, ard)
+    session = Session(Serial(), journal, limits.tell, None, limits.max_time, began=limits.began)
+    made: list[Chosen] = []
+    for recipe in recipes:
+        session.check_time()
+        if made and session.halted is not None:
+            break
+        stage = f"{STRATEGY}/" if len(recipes) == 1 else f"{STRATEGY}/{recipe.label}/"
+        options: dict[str, Any] = {
+            "stage": stage, "loss": recipe.loss, "kernels": recipe.kernels, "ard": ard,
+            "random_state": limits.seed,
+        }  # fmt: skip
+        if limits.rough and len(problem) > MANY:
+            options["rough"] = True
+        made.append(_chosen(problem, pairs, options, separate, session, limits, start))
+    return made
+
+
+def _chosen(
+    problem: Problem,
+    pairs: Sequence[Pair],
+    options: dict[str, Any],
+    separate: bool,
+    session: Session,
+    limits: Limits,
+    start: tuple[float, Kernel] | None,
+) -> Chosen:
+    """What the strategy finds for one recipe."""
     if not separate:
-        options |= {"threads": cores(limits.n_jobs), "start": start}
-        session = Session(
-            Serial(), _journal(problem, limits, options), limits.tell, None, limits.max_time,
-            began=limits.began,
-        )  # fmt: skip
+        options = options | {"threads": cores(limits.n_jobs), "start": start}
         found = [_strategy(problem.X, pairs, session, options)]
         chosen = _gathered(pairs, found, [""])
     else:
@@ -96,7 +117,7 @@ def by_default(
     # at the price of one evaluation: the error of all classes together
     try:
         with clock.until(limits.end(late=0.5)):
-            held = hold_out(problem, pairs, chosen.setting, loss)
+            held = hold_out(problem, pairs, chosen.setting, options["loss"])
     except clock.OutOfTimeError:
         return chosen
     error = held.error(problem, chosen.sigmoids)
@@ -112,16 +133,18 @@ def _held_out(
     return HeldOut(found.rows, found.decisions, found.probabilities(sigmoids, 2))
 
 
-def _journal(problem: Problem, limits: Limits, options: dict[str, Any]) -> Journal | None:
+def _journal(
+    problem: Problem, limits: Limits, recipes: Sequence[Recipe], ard: str | bool
+) -> Journal | None:
     """The file to write evaluations to, and to go on from."""
     if limits.checkpoint is None:
         return None
     digest = data_hash(problem.X, problem.codes, problem.weights)
     splits = problem.splits
     folds = data_hash(splits.test, splits.again.sum(axis=1))
-    settings = {name: repr(value) for name, value in options.items() if name != "threads"}
+    settings = {"recipes": repr(tuple(recipes)), "ard": repr(ard)}
     settings |= {"strategy": repr(CONSTANTS), "folds": folds}
-    names = ("log C", *options["kernels"][0].names)
+    names = ("log C", *recipes[0].kernels[0].names)
     return Journal(limits.checkpoint, provenance(limits.seed, digest, names, settings))
 
 
@@ -186,5 +209,6 @@ def _gathered(pairs: Sequence[Pair], found: Sequence[Large], names: Sequence[str
         held_out=_held_out(pairs, held_out, sigmoids) if len(pairs) == 1 else None,
         prior=choices[0].prior if len(choices) == 1 else None,
         share=float(np.mean([pair.share for pair in pairs])),
+        charge=float(sum(c.charge for c in choices)),
         machines=machines if len(machines) == len(pairs) else (),
     )

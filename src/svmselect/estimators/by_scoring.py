@@ -141,7 +141,7 @@ def _judged(
     p = held.probabilities(sigmoids, k)
     f = held.decisions[:, 0] + sigmoids[0].shift if k == 2 else np.log(p)
     model = HeldOutModel(problem.classes, f, p)
-    X = problem.X[held.rows] * problem.scaling.scale + problem.scaling.mean
+    X = problem.scaling.undo(problem.X[held.rows])
     y, weights = problem.classes[problem.codes[held.rows]], problem.counts[held.rows]
     options: dict[str, Any] = {}
     if not np.all(weights == 1.0):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -19,6 +19,7 @@ from svmselect.machine.train import train_together
 from svmselect.priors import Prior
 from svmselect.probability import sigmoid_likelihood
 from svmselect.probability.calibration import Sigmoid, upright
+from svmselect.probability.temperature import fit_sharpness, sharpened
 from svmselect.search.trace import Record
 from svmselect.selection.result import HeldOut
 from svmselect.types import Array, ErrorEstimate, IntArray, Note
@@ -42,8 +43,10 @@ class Chosen:
     """A setting, a sigmoid a pair, and how they were found.
 
     ``value`` is that of ``criterion``, ``folded`` whether it looked at the folds; ``share`` is the
-    factor from the C of the records to that of the setting. ``error`` is that of held-out rows,
-    ``held_out`` what was said of them. ``machines`` are there if they are trained already,
+    factor from the C of the records to that of the setting, ``charge`` what the freedom of the
+    hyperparameters costs, in log-likelihood. ``error`` is that of held-out rows,
+    ``held_out`` what was said of them; ``sharpness`` is the power that class probabilities coupled
+    from pairs are raised to. ``machines`` are there if they are trained already,
     ``posterior`` if it is to give the probabilities; ``prior`` is what spoke beside the criterion,
     None where each pair of classes has its own.
     """
@@ -58,6 +61,8 @@ class Chosen:
     error: ErrorEstimate
     held_out: HeldOut | None = None
     share: float = 1.0
+    charge: float = 0.0
+    sharpness: float = 1.0
     machines: tuple[Expansion, ...] = ()
     posterior: Posteriors | None = None
     prior: Prior | None = None
@@ -149,6 +154,17 @@ def hold_out(
     return OutOfFold(np.concatenate(tests), np.concatenate(found))
 
 
+def sharpen(problem: Problem, chosen: Chosen) -> Chosen:
+    """Make coupled probabilities as sure as the held-out rows say they may be."""
+    held = chosen.held_out
+    if held is None or len(problem.classes) == 2 or chosen.posterior is not None:
+        return chosen
+    codes, counts = problem.codes[held.rows], problem.counts[held.rows]
+    sharpness = fit_sharpness(held.probabilities, codes, counts)
+    told = replace(held, probabilities=sharpened(held.probabilities, sharpness))
+    return replace(chosen, sharpness=sharpness, held_out=told)
+
+
 def _by_kernel(
     pairs: Sequence[Pair], setting: Setting
 ) -> list[tuple[tuple[float, Kernel], Sequence[int]]]:
@@ -184,6 +200,6 @@ def fitted_machines(
     slopes = np.array([sigmoid.slope for sigmoid in chosen.sigmoids])
     machines = Machines(
         setting.kernels, problem.X[used], coefficients[used], intercepts, slopes,
-        len(problem.classes),
+        len(problem.classes), chosen.sharpness,
     )  # fmt: skip
     return machines, used

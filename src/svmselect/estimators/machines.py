@@ -15,6 +15,7 @@ from svmselect.kernels.expansion import Expansion
 from svmselect.parallel import on_threads
 from svmselect.probability import sigmoid_probability
 from svmselect.probability.coupling import couple
+from svmselect.probability.temperature import sharpened
 from svmselect.types import Array, IntArray
 
 BLOCK = 2**17
@@ -27,6 +28,7 @@ class Machines:
 
     Pairs come as (0, 1), (0, 2), ..., (1, 2), ...; f_p > 0 speaks for the later class, with
     probability 1 / (1 + exp(slopes[p] f_p)), slopes < 0. ``kernels`` are one for all or one a pair.
+    Class probabilities are coupled from those, then raised to the power ``sharpness``.
     """
 
     kernels: tuple[Kernel, ...]
@@ -35,6 +37,7 @@ class Machines:
     intercepts: Array
     slopes: Array
     n_classes: int
+    sharpness: float = 1.0
 
     @cached_property
     def _expansions(self) -> tuple[tuple[slice, Expansion], ...]:
@@ -64,7 +67,8 @@ class Machines:
 
     def probabilities(self, decisions: Array) -> Array:
         """Class probabilities, (n, classes), for these decision values."""
-        return class_probabilities(decisions, self.slopes, self.n_classes)
+        coupled = class_probabilities(decisions, self.slopes, self.n_classes)
+        return sharpened(coupled, self.sharpness)
 
     def in_blocks(self, X: Any, scaled: Callable[[Any], Array], n_jobs: int | None = None) -> Array:
         """``decisions`` of many rows, in blocks of bounded memory; ``scaled`` prepares a block."""
