@@ -7,7 +7,9 @@ import pytest
 
 from machine.exactness import judge
 from machine.problems import cloud, regimes, weightings
-from svmselect.kernels import RBF
+from svmselect.kernels import RBF, Kernel
+from svmselect.kernels import available as available_kernels
+from svmselect.kernels.stationary import Stationary
 from svmselect.kernels.tangents import PerInput, Shared, directional
 from svmselect.machine import ActiveSystem, Solution, box_qp, reference
 from svmselect.machine.batch import Asked, Group, jacobians_compiled, train_compiled
@@ -18,6 +20,17 @@ from svmselect.machine.train import train, train_together
 pytest.importorskip("svmselect.machine._native", reason="the extension did not build")
 
 REGIMES = regimes(24)
+SCALES = [0.7, 1.0, 1.5, 2.0]
+STATIONARY = [
+    cls(length_scale=scale, **options)
+    for cls in available_kernels().values() if issubclass(cls, Stationary)
+    for scale, options in ((1.3, {}), (SCALES, {}), (SCALES[:3], {"variables": [0, 1, 1, 2]}))
+]  # fmt: skip
+CASES = [
+    *STATIONARY,
+    *(cls() for cls in available_kernels().values() if not issubclass(cls, Stationary)),
+    2.0 * STATIONARY[1] + STATIONARY[0] * 0.5 + 0.1,
+]
 COMPILED = [name for name, loss in available().items() if loss.compiled]
 FIELDS = ("alpha", "beta", "decision", "free", "bound", "dependent", "y", "weights")
 
@@ -183,3 +196,20 @@ def test_a_kernel_without_arrays_is_left_to_python() -> None:
     K = RBF(1.0)(X)
     machine = train(K, y, 1.0, "hinge", True, np.ones(30))
     assert jacobians_compiled(K, [Asked(None, machine, np.arange(3))], [Unknown(K)], 1) == [None]
+
+
+@pytest.mark.parametrize("kernel", CASES, ids=repr)
+def test_every_kernel_moves_alike(kernel: Kernel) -> None:
+    X, y = cloud(40, seed=9)
+    X = np.hstack([X, X[:, :1] ** 2])
+    K = kernel(X)
+    machine = train(K, y, 2.0, "hinge", True, folds(y)[0])
+    found, held = kernel.tangents(X, K, {}), np.arange(0, 40, 3)
+    (J,) = jacobians_compiled(K, [Asked(None, machine, held)], found, 1)
+    if J is None:
+        assert any(tangent.arrays() is None for tangent in found)
+        return
+    every = np.arange(40)
+    move = directional(found, every, every, machine.beta)
+    expected = decision_jacobian(ActiveSystem.of(K, machine), held, move)
+    np.testing.assert_allclose(J, expected, rtol=1e-7, atol=1e-9 * np.abs(expected).max())

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
+from svmselect.machine import reference
 from svmselect.probability import fit_sigmoid, sigmoid, sigmoid_likelihood, sigmoid_probability
 
 
@@ -150,6 +151,7 @@ def test_two_clean_classes_are_told_apart(seed: int) -> None:
 
 def test_a_fit_that_does_not_converge_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     f, y, w = sample()
+    monkeypatch.setattr(sigmoid, "_compiled", lambda *_: None)
     monkeypatch.setattr(sigmoid, "_maximum", lambda *_: (0.1, 0.0))
     with pytest.warns(ConvergenceWarning, match="not at its maximum"):
         fit_sigmoid(f, y, w)
@@ -262,3 +264,44 @@ def test_probabilities_do_not_overflow() -> None:
 def test_refusals(arguments: tuple, options: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         fit_sigmoid(*arguments, **options)
+
+
+@pytest.mark.parametrize("one_sided", [False, True])
+@pytest.mark.parametrize("targets", ["labels", "platt"])
+def test_compiled_fits_are_those_of_the_reference(
+    targets: str, one_sided: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("svmselect.machine._native", reason="the extension did not build")
+    rng = np.random.default_rng(5)
+    cases = []
+    for spread, noise, sign in ((1.0, 1.0, 1), (1e-8, 1e-8, 1), (1e6, 1e7, -1), (1.0, 9.0, 1)):
+        y = np.where(rng.random(70) < 0.3, 1.0, -1.0)
+        f = 3.0 + sign * spread * y + noise * rng.normal(size=70)
+        cases.append((f, y, rng.exponential(size=70)))
+    taken = 0
+    for f, y, w in cases:
+        found = sigmoid_likelihood(f, y, w, targets, one_sided=one_sided)
+        t = sigmoid.sigmoid_targets(y, w, targets)
+        taken += sigmoid._compiled(f, t, w, 1e3, one_sided) is not None
+        with monkeypatch.context() as patch:
+            patch.setattr(sigmoid, "_compiled", lambda *_: None)
+            expected = sigmoid_likelihood(f, y, w, targets, one_sided=one_sided)
+        assert found.slope == pytest.approx(expected.slope, rel=1e-7, abs=1e-12)
+        assert found.offset == pytest.approx(expected.offset, rel=1e-7, abs=1e-9)
+        assert found.value == pytest.approx(expected.value, rel=1e-12)
+        scale = np.abs(expected.gradient).max()
+        np.testing.assert_allclose(found.gradient, expected.gradient, atol=1e-7 * scale, rtol=1e-6)
+        assert found.gap < 1e-6
+    assert taken == len(cases)
+
+
+def test_compiled_fits_leave_what_is_hard(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("svmselect.machine._native", reason="the extension did not build")
+    apart, w = np.array([-2.0, -1.0, 1.0, 2.0]), np.ones(4)
+    t = np.array([0.0, 0.0, 1.0, 1.0])
+    assert sigmoid._compiled(apart, t, w, 1e3, False) is None  # there is no maximum
+    assert sigmoid._compiled(np.full(4, 3.0), t, w, 1e3, False) is None  # f says nothing
+    assert sigmoid._compiled(apart, np.array([0.2, 0.3, 0.7, 0.9]), w, 1e-9, False) is None
+    with monkeypatch.context() as patch:
+        patch.setattr("svmselect.machine.box_qp.backend", lambda: reference)
+        assert sigmoid._compiled(np.array([1.0, -1.0, 0.5, 0.0]), t, w, 1e3, False) is None

@@ -58,6 +58,8 @@ class Absolute(Distances):
 class Steps(PerInput):
     """One length scale an input: dK_ij/dlog l_a = M_ij |s_ia - s_ja|, s the scaled inputs."""
 
+    squared = False
+
     def along(self, rows: Any, used: Any, v: Array) -> Array:
         S, T = self.scaled[rows], self.scaled[used]
         M = self.M[np.ix_(rows, used)] * v

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -65,6 +65,9 @@ class PerInput(Tangent):
     variable, by ``variables``, share a length scale and are summed.
     """
 
+    squared: ClassVar[bool] = True
+    """Whether it is the squared difference that ``arrays`` stand for, not the absolute one."""
+
     M: Array
     scaled: Array
     variables: IntArray | None = None
@@ -88,8 +91,8 @@ class PerInput(Tangent):
 
     def arrays(self) -> tuple[Any, ...]:
         if self.variables is None:
-            return self.M, self.scaled, None, self.scaled.shape[1]
-        return self.M, self.scaled, self.variables, int(self.variables.max()) + 1
+            return self.M, self.scaled, None, self.scaled.shape[1], self.squared
+        return self.M, self.scaled, self.variables, int(self.variables.max()) + 1, self.squared
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,7 +29,7 @@ class Moving(Protocol):
     """dK/dtheta for one or several parameters of a kernel; arrays, or None where it has none."""
 
     def arrays(self) -> tuple[Any, ...] | None:
-        """(matrix, other or None, scale), or (matrix, scaled inputs, variables or None, count)."""
+        """(matrix, other or None, scale) or (matrix, scaled, variables or None, count, squared)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +119,7 @@ def jacobians_compiled(
     name = get_loss(one.loss).compiled
     if native is None or name is None or None in terms:
         return [None] * len(asked)
-    width = 1 + sum(term[3] if len(term) == 4 else 1 for term in terms if term is not None)
+    width = 1 + sum(term[3] if len(term) > 3 else 1 for term in terms if term is not None)
     found: list[Array | None] = [
         np.empty((len(one.held), width)) if not len(one.solution.dependent) else None
         for one in asked

@@ -15,14 +15,17 @@ namespace svmselect {
 
 // dK/dtheta for one or several parameters, over the same rows as K.
 // One parameter: scale * matrix * other, entry by entry (`other` null: 1). One length scale an input
-// (`scaled` given, of `inputs` columns): matrix_ij (s_ia - s_ja)^2, summed over the inputs that are
-// one variable where `variables` tells which are.
+// (`scaled` given, of `inputs` columns): matrix_ij (s_ia - s_ja)^2, or matrix_ij |s_ia - s_ja| where
+// not `squared`; summed over the inputs that are one variable where `variables` tells which are.
 struct Tangent {
     const double *matrix, *other, *scaled;
     double scale;
     Index inputs;
     const std::int64_t* variables;
     Index size;  // how many parameters
+    bool squared;
+
+    Index of_input(Index a) const { return variables == nullptr ? a : static_cast<Index>(variables[a]); }
 };
 
 // A trained machine, and the rows where it is asked.
@@ -114,6 +117,19 @@ inline void along(const Tangent& t, const Group& group, const Combination& beta,
                                               : beta.times(line(t.matrix, i), line(t.other, i)));
         return;
     }
+    if (!t.squared) {
+        List<double> sums(d);
+        for (Index i = 0; i < m; ++i) {
+            const double *s = t.scaled + group.at(rows[i]) * d, *row = line(t.matrix, i);
+            std::fill(sums.begin(), sums.end(), 0.0);
+            for (Index j = 0; j < used; ++j) {
+                const double *other = t.scaled + beta.at[j] * d, weight = row[beta.at[j]] * beta.values[j];
+                for (Index a = 0; a < d; ++a) sums[a] += weight * std::fabs(s[a] - other[a]);
+            }
+            for (Index a = 0; a < d; ++a) table[i * width + column + t.of_input(a)] += sums[a];
+        }
+        return;
+    }
     // the square expanded: one product with (beta, beta s, beta s^2)
     const Index wide = 2 * d + 1;
     List<double> M(m * used), B(used * wide), P(m * wide);
@@ -131,7 +147,7 @@ inline void along(const Tangent& t, const Group& group, const Combination& beta,
         double* to = table.data() + i * width + column;
         for (Index a = 0; a < d; ++a) {
             const double moved = s[a] * s[a] * p[0] - 2.0 * s[a] * p[1 + a] + p[1 + d + a];
-            to[t.variables == nullptr ? a : static_cast<Index>(t.variables[a])] += moved;
+            to[t.of_input(a)] += moved;
         }
     }
 }

@@ -165,18 +165,18 @@ Train training_of(const std::string& loss) {
     throw std::invalid_argument("no compiled loss of this name");
 }
 
-// (matrix, other or None, scale) or (matrix, scaled inputs, variables or None, count), as
+// (matrix, other or None, scale) or (matrix, scaled, variables or None, count, squared), as
 // kernels/tangents.py gives them.
 Tangent read_tangent(const Matrix& K, nb::handle given) {
     const auto parts = nb::cast<nb::tuple>(given);
     const auto matrix = nb::cast<Matrix>(parts[0], false);
     bool fine = matrix.shape(0) == K.shape(0) && matrix.shape(1) == K.shape(0);
-    Tangent t{matrix.data(), nullptr, nullptr, 1.0, 0, nullptr, 1};
-    if (parts.size() == 4) {
+    Tangent t{matrix.data(), nullptr, nullptr, 1.0, 0, nullptr, 1, true};
+    if (parts.size() > 3) {
         const auto scaled = nb::cast<Matrix>(parts[1], false);
         fine = fine && scaled.shape(0) == K.shape(0);
         t.scaled = scaled.data(), t.inputs = static_cast<Index>(scaled.shape(1));
-        t.size = nb::cast<Index>(parts[3]);
+        t.size = nb::cast<Index>(parts[3]), t.squared = nb::cast<bool>(parts[4]);
         if (!parts[2].is_none()) {
             const auto variables = nb::cast<Numbers>(parts[2], false);
             t.variables = variables.data();

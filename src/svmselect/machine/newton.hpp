@@ -63,7 +63,7 @@ class Newton {
 
   private:
     static constexpr int STEPS = 100;
-    static constexpr double GAIN = 0.3, ROUNDING = 4e-15;
+    static constexpr double ROUNDING = 4e-15, FACTOR = 7.0, SLOWEST = 0.3;
 
     double diagonal(Index i) const { return block_.K[i * block_.n() + i]; }
     double slope(Index i) const {
@@ -181,6 +181,15 @@ class Newton {
         for (double& v : f) v += b;
     }
 
+    // Whether to go on with this factor: a new one costs as much as FACTOR chords, and those after it
+    // will gain about as much each as is known by now.
+    static bool worth_while(double error, double before, double limit) {
+        if (before >= HUGE_NUMBER) return true;
+        if (!(error < 0.9 * before)) return false;
+        const auto chords = [&](double rate) { return std::log(limit / error) / std::log(rate); };
+        return chords(error / before) <= FACTOR + chords(std::min(error, SLOWEST));
+    }
+
     bool chords() {
         const Index m = at_.size();
         double error = HUGE_NUMBER;
@@ -201,7 +210,7 @@ class Newton {
             // |K_ij|^2 <= K_ii K_jj, and independent rounding errors add in squares
             const double limit = std::min(ROUNDING * (1.0 + std::sqrt(largest_ * weight)), 1e-13);
             if (error <= limit) return true;
-            if (!(error <= GAIN * before)) return false;
+            if (!worth_while(error, before, limit)) return false;
             for (Index i = 0; i < m; ++i) rest_[i] *= ridge_[i];
             b += bordered(rest_, -sum);
             for (Index i = 0; i < m; ++i) beta[at_[i]] += rest_[i];
