@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from svmselect.data import Pair
 from svmselect.estimators.chosen import Chosen
-from svmselect.estimators.machines import Machines, train_pair
+from svmselect.estimators.machines import Machines
 from svmselect.estimators.problem import Problem
+from svmselect.machine.train import train
 from svmselect.probability.calibration import FLAT
 from svmselect.types import Array, IntArray, Note
 
@@ -140,8 +140,8 @@ class Fitted:
             some = some[np.linspace(0, len(some) - 1, min(len(some), _MOST)).astype(np.intp)]
             both = np.concatenate([some, np.flatnonzero(codes == lone)])
             y = np.where(codes[both] == j, 1.0, -1.0)
-            pair = Pair(both, y, weights[both], ())
-            solution = train_pair(scaled, pair, kernel, C, loss, chosen.setting.fit_intercept)
+            K, intercept = kernel(scaled[both]), chosen.setting.fit_intercept
+            solution = train(K, y, C, loss, intercept, weights[both])
             slopes[p], shift = _through(
                 solution.decision, codes[both] == lone, 1.0 if own else -1.0
             )
