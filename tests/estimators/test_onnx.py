@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 
-from svmselect import AutoKLR, AutoSVC
+from svmselect import AutoClassifier, AutoKLR, AutoSVC
 from svmselect.estimators.machines import Machines
 from svmselect.estimators.onnx.graph import Graph
 from svmselect.estimators.onnx.judges import decisions
@@ -18,6 +18,7 @@ from svmselect.estimators.rest import Rest
 from svmselect.kernels import (
     RBF,
     Constant,
+    Laplacian,
     Linear,
     Matern,
     Polynomial,
@@ -76,6 +77,8 @@ KERNELS = [
     Matern(1.0, 1.5),
     Matern([1.0, 2.0, 3.0, 4.0], 2.5),
     Matern([1.0, 2.0, 3.0, 4.0], 0.5),
+    Laplacian(2.0),
+    Laplacian([1.0, 2.0, 3.0, 4.0]),
     RBF([1.0, 2.0], variables=[0, 0, 1, 1]),
     Matern([1.0, 2.0], 0.5, variables=[0, 1, 1, 0]),
     Linear(),
@@ -334,3 +337,19 @@ def test_the_package_is_asked_for(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ImportError, match=re.escape("pip install 'svmselect[onnx]'")):
         model.to_onnx("never.onnx")
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_averages_over_machines(k, tmp_path):
+    model = fitted(k, cls=AutoClassifier, max_time=None)
+    assert len(model.weights_) > 1
+    check(model, tmp_path, k)
+
+
+def test_inputs_that_are_bent(tmp_path):
+    X, y = drawn(2)
+    X = np.sign([1.0, -1.0, 1.0, 1.0]) * np.exp((X - X.mean(axis=0)) / X.std(axis=0))
+    model = AutoSVC(max_time=0.05, random_state=0).fit(X, y)
+    assert (model.bend_[2] != 1.0).sum() > 1
+    assert (model.bend_[1] < 0.0).any()
+    check(model, tmp_path, X=X)

@@ -11,6 +11,7 @@ from svmselect.kernels import (
     RBF,
     Constant,
     Kernel,
+    Laplacian,
     Linear,
     Matern,
     Polynomial,
@@ -29,6 +30,8 @@ KERNELS: list[Kernel] = [
     Matern([0.7, 2.0, 5.0], nu=0.5),
     Matern([0.7, 2.0, 5.0], nu=1.5),
     Matern([0.7, 2.0, 5.0], nu=2.5),
+    Laplacian(1.3),
+    Laplacian([0.7, 2.0, 5.0]),
     Polynomial(1),
     Polynomial(2, scale=0.5, coef0=0.3),
     Polynomial(5, scale=0.2, coef0=1.5),
@@ -87,7 +90,7 @@ def difference(
 def test_every_kernel_of_the_folder_is_in_the_list() -> None:
     tested = {type(leaf) for kernel in KERNELS for leaf in kernel.leaves()}
     assert tested == set(available().values())
-    assert set(available()) == {"rbf", "matern", "polynomial", "linear", "constant"}
+    assert set(available()) == {"rbf", "matern", "laplacian", "polynomial", "linear", "constant"}
 
 
 @every_kernel

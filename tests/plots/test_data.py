@@ -13,9 +13,9 @@ from sklearn.metrics import brier_score_loss, log_loss
 from plots.conftest import three_classes, two_classes
 from svmselect import AutoSVC, score, select
 from svmselect.estimators.chosen import OutOfFold
-from svmselect.estimators.machines import train_pair
 from svmselect.estimators.options import is_default
 from svmselect.kernels import RBF, Constant
+from svmselect.machine.train import train
 from svmselect.plots.data import boundary, scales
 from svmselect.plots.data.axes import others, projected, width_label, width_of
 from svmselect.plots.data.calibration import calibration_data, codes_of, of_rows
@@ -73,7 +73,9 @@ def test_the_folds_of_a_fit_are_found_again(fits: Any, name: str) -> None:
         C, kernel = refit.setting().of(p)
         K = kernel(refit.problem.X, refit.problem.X[pair.rows])
         loss, intercept = model.selection_.loss, refit.fit_intercept
-        machine = train_pair(refit.problem.X, pair, kernel, C, loss, intercept)
+        machine = train(
+            kernel(refit.problem.X[pair.rows]), pair.y, C, loss, intercept, pair.weights
+        )
         decisions[:, p] = K @ machine.beta + machine.intercept
     held = OutOfFold(np.arange(len(decisions)), decisions)
     mine = held.probabilities(refit.sigmoids(), len(model.classes_))

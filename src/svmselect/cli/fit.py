@@ -17,7 +17,9 @@ from svmselect.cli.console import Output, count
 from svmselect.cli.model import (
     SMALL,
     by_default,
+    check_onnx,
     class_weights,
+    decided_by,
     estimator,
     known_scorer,
     plan,
@@ -49,11 +51,13 @@ class FitOptions:
     kernels: tuple[str, ...] = ()
     ard: str = "auto"
     loss: str = "hinge"
+    threshold: str = "argmax"
     max_time: float | None = None
     jobs: int | None = None
     resume: bool = False
     grid: bool = False
     page: bool = True
+    onnx: bool = False
     title: str | None = None
     class_weight: tuple[str, ...] = ()
     scoring: str | None = None
@@ -90,9 +94,12 @@ def run(options: FitOptions, output: Output) -> int:
     )  # fmt: skip
     model.set_params(
         missing=options.table.missing,
+        threshold=decided_by(options.threshold),
         class_weight=class_weights(options.class_weight),
         scoring=known_scorer(options.scoring),
     )
+    if options.onnx:
+        check_onnx()
     with Bar(f"reading {Path(options.data).name}", None, output):
         prepared = prepare(options.data, options.table)
     output.tell(prepared.words)
@@ -120,12 +127,16 @@ def _written(
         prepared=prepared,
         folder=options.folder,
         page=options.page,
+        onnx=options.onnx,
         tested=None if rows.test is None else Tested.of(model, *rows.test, rows.source),
         notes=(*prepared.notes, *notes),
         interrupted=interrupted,
     )
     save(summary.table_model, options.folder / "model.skops")
-    (options.folder / "report.html").unlink(missing_ok=True)  # of a model that is no more
+    for name in ("report.html", "model.onnx"):  # of a model that is no more
+        (options.folder / name).unlink(missing_ok=True)
+    if options.onnx:
+        model.to_onnx(options.folder / "model.onnx")
     rival = _grid(options, model, rows, output) if options.grid else None
     summary = replace(summary, grid=rival)
     if options.page:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar
@@ -213,7 +214,9 @@ class Context:
         if self.threads == 1 or len(self.y) < _MANY:
             return [task(item) for item in items]
         with ThreadPoolExecutor(self.threads) as pool:
-            return list(pool.map(task, items))
+            # each thread knows until when there is time
+            tasks = [pool.submit(copy_context().run, task, item) for item in items]
+            return [one.result() for one in tasks]
 
     def gradient(self, sensitivity: Sensitivity) -> Array:
         """Turn a sensitivity into derivatives by ``("log C", *kernel.names)``.

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Integral
 from typing import Any, Protocol, runtime_checkable
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from svmselect.clock import look
 from svmselect.criteria.base import Context, Criterion, refit_together
 from svmselect.criteria.splits import as_pairs, check_range, check_trained, no_folds, row_numbers
 from svmselect.data import Dataset, Folds, stratified_folds
@@ -257,6 +259,9 @@ class FoldDecisions:
         return Sensitivity(left, np.column_stack(right), log_C)
 
 
+_KNOWN: WeakKeyDictionary[Folds, tuple[Fold, ...]] = WeakKeyDictionary()
+
+
 def prepare(wanted: Sequence[tuple[Context, Resampled]], jacobian: bool) -> None:
     """Train the folds' machines of several contexts at once, and find how their decisions move.
 
@@ -300,6 +305,7 @@ def prepare_jacobians(wanted: Sequence[tuple[Context, Sequence[IntArray]]]) -> N
 
 def _jacobian(context: Context, s: Solution, rows: IntArray) -> Array:
     """The reference, and what serves where the compiled code does not."""
+    look()
     system = ActiveSystem.of(context.K, s)
     at = np.unique(np.concatenate([system.free, rows, np.array(s.ends, dtype=np.intp)]))
     used = np.flatnonzero(s.beta)
@@ -308,10 +314,13 @@ def _jacobian(context: Context, s: Solution, rows: IntArray) -> Array:
     return decision_jacobian(system, rows, tangent)
 
 
-@lru_cache(maxsize=64)
 def _weighed(folds: Folds) -> tuple[Fold, ...]:
-    """Look at the weights once for all the points of a search."""
-    return tuple(Fold.weighing(*sides) for sides in zip(folds.train.T, folds.held.T, strict=True))
+    """Look at the weights once for all the points of a search, and for all its pairs of classes."""
+    known = _KNOWN.get(folds)
+    if known is None:
+        sides = zip(folds.train.T, folds.held.T, strict=True)
+        known = _KNOWN[folds] = tuple(Fold.weighing(*side) for side in sides)
+    return known
 
 
 @lru_cache(maxsize=16)

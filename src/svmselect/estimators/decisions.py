@@ -22,7 +22,7 @@ from svmselect.probability.thresholds import (
     tune_utilities,
 )
 from svmselect.selection.result import HeldOut
-from svmselect.types import Array, IntArray, Note
+from svmselect.types import Array, ErrorEstimate, IntArray, Note
 
 
 class Labelled(Protocol):
@@ -89,10 +89,14 @@ class Judged:
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """How probabilities become predictions: the largest column of ``p @ utilities``."""
+    """How probabilities become predictions: the largest column of ``p @ utilities``.
+
+    ``error`` is the share of held-out rows that it gets wrong.
+    """
 
     utilities: Array
     note: Note
+    error: ErrorEstimate
 
 
 class Told(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -149,13 +153,15 @@ def rule(threshold: Any, problem: Labelled, judged: Judged) -> Rule | None:
             for told in (decide(p, utilities), p.argmax(axis=1))
         )
         said = f"a held-out row costs {cost:.4g}, {plain:.4g} by the largest probability"
-        return Rule(utilities, Note("choice", f"{_where(utilities)} has the least cost: {said}"))
+        note = Note("choice", f"{_where(utilities)} has the least cost: {said}")
+        return Rule(utilities, note, _error(p, utilities, codes, counts))
     judge = _table_judge(threshold, classes)
     utilities, value = tune_utilities(p, codes, counts, judge)
     plain = judge(decision_table(codes, p.argmax(axis=1), counts, len(classes)))
     name = threshold if isinstance(threshold, str) else getattr(threshold, "__name__", "the score")
     said = f"{value:.4g} on held-out rows, {plain:.4g} by the largest probability"
-    return Rule(utilities, Note("choice", f"{_where(utilities)} is best by {name}: {said}"))
+    note = Note("choice", f"{_where(utilities)} is best by {name}: {said}")
+    return Rule(utilities, note, _error(p, utilities, codes, counts))
 
 
 def threshold_of(utilities: Array) -> float | Array:
@@ -164,6 +170,11 @@ def threshold_of(utilities: Array) -> float | Array:
         return utilities
     first, second = (float(abs(row[0] - row[1])) for row in utilities)
     return first / (first + second)
+
+
+def _error(p: Array, utilities: Array, codes: IntArray, counts: Array) -> ErrorEstimate:
+    wrong = decide(p, utilities) != codes
+    return ErrorEstimate(float(counts @ wrong) / float(counts.sum()), float(counts.sum()))
 
 
 def _where(utilities: Array) -> str:

@@ -30,6 +30,9 @@ def _data(model: Any, selection: Selection) -> str:
     merged = selection.rows - selection.kept
     same = f" ({merged} of weight zero or copies of others)" if merged else ""
     scaled = "standardised" if selection.standardised else "not standardised"
+    bent = 0 if model.bend_ is None else int((model.bend_[2] != 1.0).sum())
+    if bent:
+        scaled = f"{bent} of them bent until they lean to no side, then {scaled}"
     how = ""
     if k > 2:
         apart = isinstance(model.kernel_, tuple)

@@ -53,11 +53,18 @@ Problem problem(const Matrix& K, const Vector& ridge, const Vector& target, cons
             lower.data(), upper.data(),                   balanced,     total};
 }
 
-// Whether a signal's handler has raised (Ctrl-C), with the interpreter locked for as long as that
-// takes; in threads other than the main one nothing ever has.
+// What raises when the time is over; kept for as long as the process lives.
+PyObject* clock_look = nullptr;
+
+// Whether a signal's handler has raised (Ctrl-C) or the time is over, with the interpreter locked for
+// as long as that takes; in threads that are not Python's nothing ever has.
 bool signalled() {
     nb::gil_scoped_acquire locked;
-    return PyErr_CheckSignals() != 0;
+    if (PyErr_CheckSignals() != 0) return true;
+    if (clock_look == nullptr) return false;
+    PyObject* seen = PyObject_CallNoArgs(clock_look);
+    Py_XDECREF(seen);
+    return seen == nullptr;
 }
 
 // Work with the interpreter unlocked, that a signal can end.
@@ -249,6 +256,9 @@ NB_MODULE(_native, m) {
             });
         },
         "Take the addresses of dpotrf, dpotrs, dpstrf and dgemm from SciPy's capsules.");
+    m.def(
+        "use_clock", [](nb::object look) { clock_look = look.release().ptr(); },
+        "Take the function that long loops call now and then, and that raises to end them.");
     m.def(
         "subtract",
         [](Matrix K, Vector ridge, Vector beta, Output residual) {

@@ -38,6 +38,7 @@ def fit(
     loss: of.Losses = of.Loss.hinge,
     class_weight: of.ClassWeight = None,
     scoring: of.Scoring = None,
+    threshold: of.Threshold = "argmax",
     max_time: of.MaxTime = None,
     jobs: of.Jobs = None,
     seed: of.Seed = 0,
@@ -58,6 +59,14 @@ def fit(
             "--report/--no-report", help="Whether to draw the page.", rich_help_panel=of.OUTPUT
         ),
     ] = True,
+    onnx: Annotated[
+        bool,
+        typer.Option(
+            "--onnx",
+            help="Also write model.onnx, for runtimes without Python.",
+            rich_help_panel=of.OUTPUT,
+        ),
+    ] = False,
     quiet: of.Quiet = False,
     as_json: of.Json = False,
     debug: of.Debug = False,
@@ -85,6 +94,7 @@ def fit(
         kernels=tuple(kernel or ()),
         ard=ard.value,
         loss=loss.value,
+        threshold=threshold,
         max_time=max_time,
         jobs=jobs,
         resume=resume,
@@ -92,6 +102,7 @@ def fit(
         page=page,
         class_weight=tuple(class_weight or ()),
         scoring=scoring,
+        onnx=onnx,
     )
     return run(options, Output(quiet, as_json))
 

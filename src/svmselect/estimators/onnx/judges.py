@@ -32,7 +32,14 @@ def _of_machines(graph: Graph, machines: Machines, X: str) -> str:
     f = decisions(graph, machines, X)
     later = graph.add("Sigmoid", graph.add("Mul", f, -machines.slopes))
     earlier = graph.add("Sigmoid", graph.add("Mul", f, machines.slopes))
-    return of_pairs(graph, earlier, later, machines.n_classes)
+    p = of_pairs(graph, earlier, later, machines.n_classes)
+    return p if machines.sharpness == 1.0 else sharpened(graph, p, machines.sharpness)
+
+
+def sharpened(graph: Graph, p: str, sharpness: float) -> str:
+    """See ``probability.temperature``."""
+    logs = graph.add("Mul", graph.add("Log", graph.add("Max", p, 1e-300)), sharpness)
+    return graph.add("Softmax", logs, axis=1)
 
 
 def decisions(graph: Graph, machines: Machines, X: str) -> str:

@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 
 from svmselect.estimators.onnx.graph import Graph, package
-from svmselect.kernels import RBF, Constant, Kernel, Linear, Matern, Polynomial, Product, Sum
+from svmselect.kernels import (
+    RBF,
+    Constant,
+    Kernel,
+    Laplacian,
+    Linear,
+    Matern,
+    Polynomial,
+    Product,
+    Sum,
+)
 from svmselect.types import Array
 
 
@@ -109,8 +119,14 @@ def over_inputs(
     return graph.add("Scan", zeros, A, B, body=loop, num_scan_inputs=2)
 
 
+def _laplacian(graph: Graph, kernel: Any, X: str, vectors: Array) -> str:
+    s = over_inputs(graph, kernel, X, vectors, lambda body, d: body.add("Abs", d))
+    return graph.add("Exp", graph.add("Neg", s))
+
+
 _MAKERS: dict[type[Kernel], Callable[[Graph, Any, str, Array], str]] = {
     Constant: _constant,
+    Laplacian: _laplacian,
     Linear: _linear,
     Matern: _matern,
     Polynomial: _polynomial,
