@@ -18,8 +18,9 @@ from scipy.special import logit
 
 from svmselect.data import Pair
 from svmselect.estimators.chosen import Chosen
-from svmselect.estimators.machines import Machines, train_pair
+from svmselect.estimators.machines import Machines
 from svmselect.estimators.problem import Problem
+from svmselect.machine.train import train
 from svmselect.probability.calibration import FLAT
 from svmselect.types import Array, IntArray, Note
 
@@ -141,7 +142,8 @@ class Fitted:
             both = np.concatenate([some, np.flatnonzero(codes == lone)])
             y = np.where(codes[both] == j, 1.0, -1.0)
             pair = Pair(both, y, weights[both], ())
-            solution = train_pair(scaled, pair, kernel, C, loss, chosen.setting.fit_intercept)
+            K, intercept = kernel(scaled[pair.rows]), chosen.setting.fit_intercept
+            solution = train(K, pair.y, C, loss, intercept, pair.weights)
             slopes[p], shift = _through(
                 solution.decision, codes[both] == lone, 1.0 if own else -1.0
             )
