@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from svmselect.data import Pair
 from svmselect.estimators.chosen import Chosen
 from svmselect.estimators.machines import Machines
 from svmselect.estimators.problem import Problem
@@ -141,9 +140,8 @@ class Fitted:
             some = some[np.linspace(0, len(some) - 1, min(len(some), _MOST)).astype(np.intp)]
             both = np.concatenate([some, np.flatnonzero(codes == lone)])
             y = np.where(codes[both] == j, 1.0, -1.0)
-            pair = Pair(both, y, weights[both], ())
-            K, intercept = kernel(scaled[pair.rows]), chosen.setting.fit_intercept
-            solution = train(K, pair.y, C, loss, intercept, pair.weights)
+            K, intercept = kernel(scaled[both]), chosen.setting.fit_intercept
+            solution = train(K, y, C, loss, intercept, weights[both])
             slopes[p], shift = _through(
                 solution.decision, codes[both] == lone, 1.0 if own else -1.0
             )
