@@ -29,12 +29,8 @@ from svmselect.estimators.by_default import MANY, Limits, by_default
 from svmselect.estimators.by_rows import SEVERAL, Many, grow, of_arrays, opened
 from svmselect.estimators.by_scoring import as_scorer, by_scoring
 from svmselect.estimators.callbacks import CallbackSupportMixin, Reporter, Watch, with_callbacks
-<<<<<<< HEAD
-from svmselect.estimators.chosen import fitted_machines, sharpen
-=======
 from svmselect.estimators.card import of_model
-from svmselect.estimators.chosen import Chosen, fitted_machines
->>>>>>> main
+from svmselect.estimators.chosen import fitted_machines, sharpen
 from svmselect.estimators.decisions import Judged, check_threshold, rule, threshold_of
 from svmselect.estimators.following import Following, interrupted
 from svmselect.estimators.given import encoded, learned
@@ -212,12 +208,12 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             return averaged(problem, members)
         loss, chosen = members[0].loss, members[0].chosen
         if scorer is not None:
-<<<<<<< HEAD
-            chosen = by_scoring(problem, pairs, chosen, loss, self.scoring, scorer)
+            chosen = by_scoring(problem, pairs, chosen, loss, self.scoring, scorer, limits.end())
             chosen = sharpen(problem, chosen)
         if self.probability != "sigmoid":
             model = Model(loss, self._normalised())
-            chosen = by_posterior(problem, pairs, chosen, model, self.probability == "posterior")
+            insist, end = self.probability == "posterior", limits.end(late=0.5)
+            chosen = by_posterior(problem, pairs, chosen, model, insist, end)
         return [Member(loss, chosen)]
 
     def _companion(self, X: Array, problem: Problem, member: Member, apart: Apart) -> AutoMachine:
@@ -234,14 +230,6 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         made._keep(X, problem, member, apart)
         made.companions_, made.weights_ = [], np.ones(1)
         return made
-=======
-            chosen = by_scoring(problem, pairs, chosen, loss, self.scoring, scorer, limits.end())
-        if self.probability != "sigmoid":
-            model = Model(loss, self._normalised())
-            insist, end = self.probability == "posterior", limits.end(late=0.5)
-            chosen = by_posterior(problem, pairs, chosen, model, insist, end)
-        return chosen
->>>>>>> main
 
     def _normalised(self) -> bool:
         """Whether the evidence model is normalised: as its criterion says, or yes."""
@@ -520,25 +508,16 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         ndarray of shape (m,)
             The labels.
         """
-<<<<<<< HEAD
         check_is_fitted(self)
-        if self._utilities is not None:
-            return np.asarray(self.classes_[decide(self.predict_proba(X), self._utilities)])
-        if len(self.classes_) == 2:
+        if len(self.classes_) == 2 and self._utilities is None:
             return np.asarray(self.classes_[(self.decision_function(X) > 0).astype(np.intp)])
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
-=======
-        machines, f = self._decisions(X)
-        if machines.n_classes == 2 and self._utilities is None:
-            return np.asarray(self.classes_[(f[:, 0] > 0).astype(np.intp)])
-        return self._labels(machines.probabilities(f))
+        return self._labels(self.predict_proba(X))
 
     def _labels(self, probabilities: Array) -> NDArray[Any]:
         """What is predicted of rows with these probabilities."""
         if self._utilities is None:
             return np.asarray(self.classes_[probabilities.argmax(axis=1)])
         return np.asarray(self.classes_[decide(probabilities, self._utilities)])
->>>>>>> main
 
     def predict_set(self, X: Any, alpha: float = 0.1) -> BoolArray:
         """Predict a set of classes for each row, which holds the true one as often as it says.

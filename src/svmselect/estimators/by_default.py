@@ -75,7 +75,7 @@ def by_default(
             f"beyond {MANY} rows cv must train on all rows that it does not hold out, as KFold does"
         )
     journal = _journal(problem, limits, recipes, ard)
-    session = Session(Serial(), journal, limits.tell, None, limits.max_time)
+    session = Session(Serial(), journal, limits.tell, None, limits.max_time, began=limits.began)
     made: list[Chosen] = []
     for recipe in recipes:
         session.check_time()
@@ -103,15 +103,7 @@ def _chosen(
 ) -> Chosen:
     """What the strategy finds for one recipe."""
     if not separate:
-<<<<<<< HEAD
         options = options | {"threads": cores(limits.n_jobs), "start": start}
-=======
-        options |= {"threads": cores(limits.n_jobs), "start": start}
-        session = Session(
-            Serial(), _journal(problem, limits, options), limits.tell, None, limits.max_time,
-            began=limits.began,
-        )  # fmt: skip
->>>>>>> main
         found = [_strategy(problem.X, pairs, session, options)]
         chosen = _gathered(pairs, found, [""])
     else:
@@ -123,15 +115,11 @@ def _chosen(
     if chosen.error.of == "classes" or len(problem) > MANY or hurried:
         return chosen
     # at the price of one evaluation: the error of all classes together
-<<<<<<< HEAD
-    held = hold_out(problem, pairs, chosen.setting, options["loss"])
-=======
     try:
         with clock.until(limits.end(late=0.5)):
-            held = hold_out(problem, pairs, chosen.setting, loss)
+            held = hold_out(problem, pairs, chosen.setting, options["loss"])
     except clock.OutOfTimeError:
         return chosen
->>>>>>> main
     error = held.error(problem, chosen.sigmoids)
     return replace(chosen, error=error, held_out=held.kept(problem, chosen.sigmoids))
 

@@ -154,7 +154,6 @@ def hold_out(
     return OutOfFold(np.concatenate(tests), np.concatenate(found))
 
 
-<<<<<<< HEAD
 def sharpen(problem: Problem, chosen: Chosen) -> Chosen:
     """Make coupled probabilities as sure as the held-out rows say they may be."""
     held = chosen.held_out
@@ -164,7 +163,8 @@ def sharpen(problem: Problem, chosen: Chosen) -> Chosen:
     sharpness = fit_sharpness(held.probabilities, codes, counts)
     told = replace(held, probabilities=sharpened(held.probabilities, sharpness))
     return replace(chosen, sharpness=sharpness, held_out=told)
-=======
+
+
 def _by_kernel(
     pairs: Sequence[Pair], setting: Setting
 ) -> list[tuple[tuple[float, Kernel], Sequence[int]]]:
@@ -172,7 +172,6 @@ def _by_kernel(
     if len(setting.kernels) == 1:
         return [(setting.of(0), range(len(pairs)))]
     return [(setting.of(p), (p,)) for p in range(len(pairs))]
->>>>>>> main
 
 
 def fitted_machines(
