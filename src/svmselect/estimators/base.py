@@ -35,6 +35,7 @@ from svmselect.estimators.following import Following, interrupted
 from svmselect.estimators.given import encoded, learned
 from svmselect.estimators.keeping import as_plain, from_plain
 from svmselect.estimators.machines import Machines, from_dual_coef, to_dual_coef
+from svmselect.estimators.moderated import by_moderation, check_loss
 from svmselect.estimators.options import check_options, forms, is_default, standardises
 from svmselect.estimators.posteriors import Model, Posteriors
 from svmselect.estimators.problem import Problem, Scaling
@@ -154,8 +155,10 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         return drawn if known is None else known
 
     def _choose(self, problem: Problem, loss: str, limits: Limits) -> Chosen:
-        if self.probability == "posterior":
+        if self.probability in ("posterior", "moderated"):
             check_rows(problem)
+        if self.probability == "moderated":
+            check_loss(loss)
         pairs = problem.pairs()
         separate = self.multi_class == "ovo-separate" and len(pairs) > 1
         scorer = as_scorer(self.scoring)
@@ -173,7 +176,9 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             chosen = by_criterion(problem, pairs, loss, wish, separate, limits)
         if scorer is not None:
             chosen = by_scoring(problem, pairs, chosen, loss, self.scoring, scorer)
-        if self.probability != "sigmoid":
+        if self.probability == "moderated":
+            chosen = by_moderation(problem, pairs, chosen, Model(loss, True, True))
+        elif self.probability != "sigmoid":
             model = Model(loss, self._normalised())
             chosen = by_posterior(problem, pairs, chosen, model, self.probability == "posterior")
         return chosen

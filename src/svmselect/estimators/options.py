@@ -12,7 +12,7 @@ CHOICES = {
     "ard": ("auto", "yes", "no", True, False),
     "multi_class": ("ovo", "ovo-separate"),
     "decision_function_shape": ("ovr", "ovo"),
-    "probability": ("sigmoid", "posterior", "auto"),
+    "probability": ("sigmoid", "posterior", "moderated", "auto"),
 }
 
 
