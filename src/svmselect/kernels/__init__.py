@@ -13,6 +13,7 @@ from svmselect.registry import classes_of
 from .base import Kernel, Product, Sum
 from .constant import Constant
 from .convert import as_kernel, from_sklearn
+from .general_gaussian import GeneralGaussian
 from .leaf import Leaf
 from .linear import Linear
 from .matern import Matern
@@ -25,6 +26,7 @@ __all__ = [
     "RBF",
     "Block",
     "Constant",
+    "GeneralGaussian",
     "Kernel",
     "Leaf",
     "LengthScale",
