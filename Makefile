@@ -11,7 +11,7 @@ MARKED := slow or torch or browser or cluster or onnx
 # One BLAS thread a worker: more would only fight over the cores.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: install install-all demo test test-all test-marked test-oldest lint format docs bench clean
+.PHONY: install install-all demo test test-all test-marked test-oldest fuzz sanitize lint format docs bench clean
 
 install: .venv/installed
 
@@ -42,7 +42,7 @@ demo: install
 test: install
 	$(ONE_THREAD) $(BIN)/pytest -n $(WORKERS) -m "not ($(MARKED))"
 
-test-all: test-marked test-oldest
+test-all: test-marked test-oldest sanitize fuzz
 
 test-marked: install-all
 	$(ONE_THREAD) $(BIN)/pytest -n $(WORKERS) -m "$(MARKED)"
@@ -57,6 +57,33 @@ test-oldest: .venv-oldest/installed
 	.venv-oldest/bin/python tools/oldest.py > .venv-oldest/constraints.txt
 	.venv-oldest/bin/python -m pip install --quiet --constraint .venv-oldest/constraints.txt \
 		--config-settings build-dir=build/oldest --editable ".[test]"
+	@touch $@
+
+# Each target for $(SECONDS): inputs that are damaged, odd or hostile (fuzz/run.py).
+SECONDS ?= 60
+FUZZED := $(sort $(patsubst fuzz/targets/%.py,%,$(wildcard fuzz/targets/[a-z]*.py)))
+
+fuzz: install
+	printf '%s\n' $(FUZZED) | $(ONE_THREAD) xargs -P $(WORKERS) -I TARGET \
+		$(BIN)/python -m fuzz.run TARGET --seconds $(SECONDS)
+
+# The tests of the compiled code, and fuzzing it, under AddressSanitizer and
+# UndefinedBehaviorSanitizer. Python itself is not watched, so the library comes first by LD_PRELOAD.
+sanitize: .venv-sanitized/installed
+	$(ONE_THREAD) $(WATCHED) .venv-sanitized/bin/python -m pytest -q -m "not ($(MARKED))" tests/machine \
+		--ignore tests/machine/test_headers.py
+	$(ONE_THREAD) $(WATCHED) .venv-sanitized/bin/python -m fuzz.run solver --seconds $(SECONDS)
+
+WATCHED = SVMSELECT_WATCHED=1 ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)"
+
+# The dependencies are those of .venv; the package is installed anew.
+.venv-sanitized/installed: install $(SOURCES) $(shell find src/svmselect -name '*.py')
+	test -x .venv-sanitized/bin/python || $(PYTHON) -m venv .venv-sanitized
+	$(BIN)/python -c 'import site; print(*site.getsitepackages())' \
+		> "$$(.venv-sanitized/bin/python -c 'import site; print(*site.getsitepackages())')/borrowed.pth"
+	.venv-sanitized/bin/python -m pip install --quiet --no-deps --no-build-isolation --force-reinstall \
+		--config-settings build-dir=build/sanitized --config-settings cmake.define.SVMSELECT_SANITIZE=ON .
 	@touch $@
 
 lint: install
@@ -81,4 +108,4 @@ bench: install
 
 clean:
 	rm -rf docs/criteria docs/kernels docs/searches docs/gallery docs/figures docs/extra docs/reference/generated
-	rm -rf .venv .venv-oldest build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-oldest .venv-sanitized build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 
 # Public name -> the module it lives in; a module named like itself is exported whole.
 _LAZY = {
+    "AutoClassifier": "svmselect.estimators",
     "AutoKLR": "svmselect.estimators",
     "AutoSVC": "svmselect.estimators",
     "Selection": "svmselect.selection",

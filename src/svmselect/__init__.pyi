@@ -3,6 +3,7 @@ from svmselect import kernels as kernels
 from svmselect import machine as machine
 from svmselect import plots as plots
 from svmselect import report as report
+from svmselect.estimators import AutoClassifier as AutoClassifier
 from svmselect.estimators import AutoKLR as AutoKLR
 from svmselect.estimators import AutoSVC as AutoSVC
 from svmselect.estimators.persist import load as load
@@ -13,6 +14,7 @@ from svmselect.selection import select as select
 
 __version__: str
 __all__ = [
+    "AutoClassifier",
     "AutoKLR",
     "AutoSVC",
     "Selection",

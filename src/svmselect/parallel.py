@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from contextvars import copy_context
 from functools import cache
 from importlib import import_module
 from itertools import chain, repeat
@@ -291,7 +292,8 @@ def on_threads(function: Callable[[T], R], items: Iterable[T], n_jobs: int | Non
         if threads < 2:
             return [function(item) for item in listed]
         with ThreadPoolExecutor(threads) as executor:
-            return list(executor.map(function, listed))
+            tasks = [executor.submit(copy_context().run, function, item) for item in listed]
+            return [one.result() for one in tasks]
 
 
 def as_they_come(

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from svmselect import AutoKLR, AutoSVC
+from svmselect import AutoClassifier, AutoKLR, AutoSVC
 
 
 def name_of(check):
@@ -16,12 +16,15 @@ def name_of(check):
 
 
 # Nine formats of sparse matrices, with a fit for each: once in the plain tests is enough.
-LONG = ("AutoSVC-check_estimator_sparse_matrix", "AutoKLR-check_estimator_sparse")
+LONG = (
+    "AutoSVC-check_estimator_sparse_matrix", "AutoKLR-check_estimator_sparse",
+    "AutoClassifier-check_estimator_sparse",
+)  # fmt: skip
 
 
 def checks():
-    # Two folds and one length scale keep the slower machine's many fits short.
-    for estimator in (AutoSVC(), AutoKLR(cv=2, ard="no")):
+    # Two folds and one length scale keep the slower machines' many fits short.
+    for estimator in (AutoSVC(), AutoKLR(cv=2, ard="no"), AutoClassifier(cv=2, ard="no")):
         for instance, check in estimator_checks_generator(estimator):
             name = f"{type(instance).__name__}-{name_of(check)}"
             # arrays of other libraries are not claimed to be supported, and skipped there

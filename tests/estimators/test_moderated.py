@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_moons
 
-from svmselect import AutoKLR, AutoSVC, load, save
+from svmselect import AutoClassifier, AutoKLR, AutoSVC, load, save
 from svmselect.machine import solve
 from svmselect.posterior.moderation import Moderation
 from svmselect.posterior.predictive import moderated_output
@@ -59,6 +59,13 @@ def test_three_classes() -> None:
     p = model.predict_proba(data.data[1::3])
     np.testing.assert_allclose(p.sum(axis=1), 1.0)
     assert np.mean(p.argmax(axis=1) == data.target[1::3]) > 0.85
+
+
+def test_where_the_loss_is_open_it_is_the_hinge() -> None:
+    model = AutoClassifier(probability="moderated", random_state=0).fit(X, y)
+    assert model.selection_.loss == "hinge"
+    p = model.predict_proba(X)
+    np.testing.assert_array_equal(model.predict(X), (p[:, 1] > 0.5).astype(int))
 
 
 def test_it_is_for_the_hinge() -> None:

@@ -4,18 +4,21 @@ import builtins
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 
-from svmselect import AutoKLR, AutoSVC
+from svmselect import AutoClassifier, AutoKLR, AutoSVC
 from svmselect.estimators.machines import Machines
 from svmselect.estimators.onnx.graph import Graph
 from svmselect.estimators.onnx.judges import decisions
 from svmselect.estimators.onnx.kernels import _MAKERS
+from svmselect.estimators.rest import Rest
 from svmselect.kernels import (
     RBF,
     Constant,
+    Laplacian,
     Linear,
     Matern,
     Polynomial,
@@ -41,8 +44,8 @@ def fitted(k=2, labels=None, cls=AutoSVC, **options):
     return cls(**chosen).fit(X, y if labels is None else np.array(labels)[y])
 
 
-def answers(model, X, folder, alone=False):
-    """What ONNX Runtime answers, its float32 optimisations off if it is asked to be."""
+def answers(model, X, folder):
+    """What ONNX Runtime answers."""
     runtime = pytest.importorskip("onnxruntime")
     model.to_onnx(folder / "model.onnx")
     session = runtime.InferenceSession(
@@ -74,6 +77,10 @@ KERNELS = [
     Matern(1.0, 1.5),
     Matern([1.0, 2.0, 3.0, 4.0], 2.5),
     Matern([1.0, 2.0, 3.0, 4.0], 0.5),
+    Laplacian(2.0),
+    Laplacian([1.0, 2.0, 3.0, 4.0]),
+    RBF([1.0, 2.0], variables=[0, 0, 1, 1]),
+    Matern([1.0, 2.0], 0.5, variables=[0, 1, 1, 0]),
     Linear(),
     Polynomial(3, 0.5),
     Constant(2.0) * RBF(1.5) + Linear() + 0.5,
@@ -166,6 +173,107 @@ def test_thresholds_are_in_the_graph(threshold, k, tmp_path):
 
 
 @pytest.mark.onnx
+def test_logits_of_one_class_against_the_rest(tmp_path):
+    model = fitted(3)
+    rng = np.random.default_rng(0)
+    model.support_vectors_ = drawn(3)[0][:20]
+    model.dual_coef_, model.intercept_ = rng.normal(size=(3, 20)), rng.normal(size=3)
+    model._judge = model._unpacked()
+    assert isinstance(model._judge, Rest)
+    check(model, tmp_path, 3)
+
+
+# frames and gaps
+
+
+def table(n=160, seed=0):
+    rng = np.random.default_rng(seed)
+    chances = [0.4, 0.4, 0.1, *(5 * [0.02])]
+    frame = pd.DataFrame(
+        {
+            "number": rng.normal(size=n),
+            "with gaps": np.where(rng.random(n) < 0.2, np.nan, rng.normal(size=n)),
+            "colour": rng.choice(["red", "Green", "blue"], n),
+            "two": rng.choice(["yes", "no"], n),
+            "many": rng.choice(list("abcdefgh"), n, p=chances),
+            "words with gaps": pd.Series(rng.choice(["u", "v", "w"], n)).where(rng.random(n) < 0.8),
+            "truth": rng.random(n) < 0.5,
+            "order": pd.Categorical(
+                rng.choice(["low", "mid", "high"], n), ["low", "mid", "high"], ordered=True
+            ),
+            "when": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 20000, n), "h"),
+            "code": pd.Categorical(rng.integers(1, 4, n)),
+            "always": ["same"] * n,
+        }
+    )
+    y = frame["number"] + 1.5 * (frame["colour"] == "red") + (frame["order"] == "high")
+    y += frame["with gaps"].isna() + 0.3 * rng.normal(size=n)
+    return frame, np.where(y > 1.0, "high", "low")
+
+
+def by_column(session, frame):
+    """What the guide says that a column becomes."""
+    fed = {}
+    for one in session.get_inputs():
+        column = frame[one.name]
+        if one.type == "tensor(string)":
+            values = column.astype(object).map(str).to_numpy(object)
+        elif column.dtype.kind == "M":
+            values = (column - pd.Timestamp(0)).dt.total_seconds().to_numpy()
+        else:
+            values = column.to_numpy(np.float64)
+        fed[one.name] = values.reshape(-1, 1)
+    return fed
+
+
+@pytest.mark.onnx
+@pytest.mark.parametrize("missing", ["auto", "impute"])
+def test_frames_have_an_input_a_column(missing, tmp_path):
+    runtime = pytest.importorskip("onnxruntime")
+    frame, y = table()
+    model = AutoSVC(random_state=0, max_time=0.5, missing=missing).fit(frame, y)
+    model.to_onnx(tmp_path / "model.onnx")
+    session = runtime.InferenceSession(
+        str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"]
+    )
+    assert [one.name for one in session.get_inputs()] == list(frame.columns)
+    kinds = {one.name: one.type for one in session.get_inputs()}
+    numbers = {name for name, kind in kinds.items() if kind == "tensor(double)"}
+    assert numbers == {"number", "with gaps", "when"}
+    changed = table(seed=1)[0].astype({"order": object, "code": float})
+    changed.loc[:20, "colour"] = "violet"
+    changed.loc[21:30, "colour"] = "GREEN"
+    changed.loc[10:30, "two"] = None
+    changed.loc[5:25, "number"] = np.nan
+    changed.loc[15:40, "when"] = pd.NaT
+    changed.loc[3:9, "order"] = None
+    changed.loc[9:12, "many"] = "z"
+    changed["truth"] = changed["truth"].astype(str).str.upper()
+    for rows in (frame, changed, frame[:1]):
+        label, p = session.run(None, by_column(session, rows))
+        np.testing.assert_allclose(p, model.predict_proba(rows), rtol=0, atol=TOLERANCE)
+        np.testing.assert_array_equal(label, model.predict(rows))
+    plain, other = (model.predict_proba(rows) for rows in (table(seed=1)[0], changed))
+    assert (np.abs(plain - other).max(axis=1)[:40] > 1e-6).all()
+
+
+@pytest.mark.onnx
+@pytest.mark.parametrize("missing", ["auto", "impute"])
+@pytest.mark.parametrize("where", ["some", "none"])
+def test_gaps_of_arrays(missing, where, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    if where == "some":
+        X[rng.random((120, 3)) < [0.1, 0.0, 0.2]] = np.nan
+    y = (np.nan_to_num(X[:, 0]) + np.isnan(X[:, 2]) > 0.3).astype(int)
+    model = AutoSVC(random_state=0, max_time=0.1, missing=missing).fit(X, y)
+    new = np.where(rng.random((60, 3)) < 0.3, np.nan, rng.normal(size=(60, 3)))
+    label, p = answers(model, new, tmp_path)
+    np.testing.assert_allclose(p, model.predict_proba(new), rtol=0, atol=TOLERANCE)
+    np.testing.assert_array_equal(label, model.predict(new))
+
+
+@pytest.mark.onnx
 @pytest.mark.parametrize("rows", [0, 1, 1000])
 def test_any_number_of_rows(rows, tmp_path):
     X = np.random.default_rng(0).normal(size=(rows, 4))
@@ -229,3 +337,19 @@ def test_the_package_is_asked_for(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ImportError, match=re.escape("pip install 'svmselect[onnx]'")):
         model.to_onnx("never.onnx")
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_averages_over_machines(k, tmp_path):
+    model = fitted(k, cls=AutoClassifier, max_time=None)
+    assert len(model.weights_) > 1
+    check(model, tmp_path, k)
+
+
+def test_inputs_that_are_bent(tmp_path):
+    X, y = drawn(2)
+    X = np.sign([1.0, -1.0, 1.0, 1.0]) * np.exp((X - X.mean(axis=0)) / X.std(axis=0))
+    model = AutoSVC(max_time=0.05, random_state=0).fit(X, y)
+    assert (model.bend_[2] != 1.0).sum() > 1
+    assert (model.bend_[1] < 0.0).any()
+    check(model, tmp_path, X=X)

@@ -8,8 +8,10 @@ import pytest
 from machine.exactness import judge
 from machine.problems import cloud, regimes, weightings
 from svmselect.kernels import RBF
-from svmselect.machine import Solution, box_qp, reference
-from svmselect.machine.batch import Group, train_compiled
+from svmselect.kernels.tangents import PerInput, Shared, directional
+from svmselect.machine import ActiveSystem, Solution, box_qp, reference
+from svmselect.machine.batch import Asked, Group, jacobians_compiled, train_compiled
+from svmselect.machine.forward import decision_jacobian
 from svmselect.machine.losses import available
 from svmselect.machine.train import train, train_together
 
@@ -133,3 +135,51 @@ def test_arrays_that_do_not_fit_are_refused(spoilt: str) -> None:
         starts = starts[:2]
     with pytest.raises((ValueError, RuntimeError), match="different lengths"):
         train_compiled(K, [Group(rows, labels, folds(y[:20]), starts)], 1.0, "hinge", True, 1)
+
+
+def tangents(X: np.ndarray, K: np.ndarray) -> list[PerInput | Shared]:
+    """Of a length scale an input or a variable, of a matrix, and of a product of two."""
+    differences = X[:, None, :] - X
+    return [
+        PerInput(K, X),
+        PerInput(K, X, np.array([1, 0, 1])),
+        Shared(K),
+        Shared(K, np.sum(differences**2, axis=2), 0.5),
+    ]
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False], ids=["intercept", "no intercept"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+@pytest.mark.parametrize("C", [1e-4, 0.3, 5.0, 1e5])
+def test_jacobians_are_those_of_the_reference(loss: str, fit_intercept: bool, C: float) -> None:
+    X, y = cloud(90, seed=8)
+    K = RBF(1.0)(X)
+    y[:60] = np.where(np.arange(60) < 30, 1.0, -1.0)  # as many of each: none is free at small C
+    asked, expected = [], []
+    for rows in (np.arange(60), np.arange(15, 80)[::-1].copy(), None):
+        own = np.arange(90) if rows is None else rows
+        block, labels, weights = K[np.ix_(own, own)].copy(), y[own], folds(y[own])
+        for machine in train_together(
+            block, [Group(None, labels, weights, [None] * 3)], C, loss, fit_intercept
+        )[0]:
+            held = np.flatnonzero((machine.weights == 0) | (np.arange(len(own)) % 7 == 0))
+            asked.append(Asked(rows, machine, held))
+            every = np.arange(len(own))
+            move = directional(tangents(X[own], block), every, every, machine.beta)
+            expected.append(decision_jacobian(ActiveSystem.of(block, machine), held, move))
+    for threads in (1, 3):
+        found = jacobians_compiled(K, asked, tangents(X, K), threads)
+        for J, other in zip(found, expected, strict=True):
+            assert J is not None
+            np.testing.assert_allclose(J, other, rtol=1e-6, atol=1e-9 * (1.0 + np.abs(other).max()))
+
+
+def test_a_kernel_without_arrays_is_left_to_python() -> None:
+    class Unknown(Shared):
+        def arrays(self) -> None:  # type: ignore[override]
+            return None
+
+    X, y = cloud(30)
+    K = RBF(1.0)(X)
+    machine = train(K, y, 1.0, "hinge", True, np.ones(30))
+    assert jacobians_compiled(K, [Asked(None, machine, np.arange(3))], [Unknown(K)], 1) == [None]

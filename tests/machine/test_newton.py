@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from machine.problems import cloud, regimes
+from machine.problems import cloud, leave_to_python, regimes
 from svmselect.kernels import RBF
 from svmselect.machine import newton as module
 from svmselect.machine import solve
@@ -52,6 +52,7 @@ def test_points_without_cost_are_not_trained_on(name: str) -> None:
 
 def test_using_all_steps_ends_in_a_status(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_MAX_STEPS", 2)
+    leave_to_python(monkeypatch)
     s = solve(K, Y, 1e4, "logistic")
     assert s.status.name == "max-iterations"
     assert "lower C" in s.status.advice

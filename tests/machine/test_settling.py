@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import process_time
 from types import ModuleType
 
 import numpy as np
 import pytest
 
 from machine.exactness import judge
-from machine.problems import cloud, regimes
+from machine.problems import PATIENCE, cloud, regimes
 from svmselect.kernels import RBF
 from svmselect.machine import box_qp, reference, solve
 from svmselect.machine.box_qp import BoxQP, solve_box
@@ -221,8 +221,8 @@ def test_weights_over_sixteen_decades_take_no_longer(width: float | None) -> Non
     X, y = rng.normal(size=(300, 3)), np.where(rng.random(300) < 0.5, 1.0, -1.0)
     K = X @ X.T if width is None else RBF(width)(X)
     weights = 10.0 ** rng.uniform(-8, 8, 300)
-    begin = perf_counter()
+    begin = process_time()
     s = solve(K, y, 1.0, "squared_hinge", weights=weights)
-    assert perf_counter() - begin < 2.0  # it was more than ten seconds
+    assert process_time() - begin < PATIENCE  # it was more than ten seconds
     assert s.status.ok
     assert judge(K, s).exact

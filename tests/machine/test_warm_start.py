@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from machine.exactness import judge
-from machine.problems import LOSSES, cloud, regimes, weightings
+from machine.problems import LOSSES, cloud, leave_to_python, regimes, weightings
 from svmselect.kernels import RBF
 from svmselect.machine import Solution, box_qp, solve
 
@@ -72,6 +72,7 @@ def test_a_held_out_row_that_comes_back_is_judged_by_its_margin() -> None:
 def test_a_small_change_needs_no_descent(loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
     here = solve(K, Y, 2.0, loss)
     monkeypatch.setattr(box_qp._Work, "descend", None)
+    leave_to_python(monkeypatch)
     for C, width in ((2.1, 1.0), (2.0, 1.05)):
         assert solve(RBF(width)(X), Y, C, loss, start=here).status.ok
     with pytest.raises(TypeError):

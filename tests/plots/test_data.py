@@ -13,12 +13,12 @@ from sklearn.metrics import brier_score_loss, log_loss
 from plots.conftest import three_classes, two_classes
 from svmselect import AutoSVC, score, select
 from svmselect.estimators.chosen import OutOfFold
-from svmselect.estimators.machines import train_pair
 from svmselect.estimators.options import is_default
 from svmselect.kernels import RBF, Constant
+from svmselect.machine.train import train
 from svmselect.plots.data import boundary, scales
 from svmselect.plots.data.axes import others, projected, width_label, width_of
-from svmselect.plots.data.calibration import calibration_data, codes_of, of_rows, wilson
+from svmselect.plots.data.calibration import calibration_data, codes_of, of_rows
 from svmselect.plots.data.criteria import criteria_data
 from svmselect.plots.data.hills import lowest_on_the_way, other_hills
 from svmselect.plots.data.influence import influence
@@ -73,7 +73,9 @@ def test_the_folds_of_a_fit_are_found_again(fits: Any, name: str) -> None:
         C, kernel = refit.setting().of(p)
         K = kernel(refit.problem.X, refit.problem.X[pair.rows])
         loss, intercept = model.selection_.loss, refit.fit_intercept
-        machine = train_pair(refit.problem.X, pair, kernel, C, loss, intercept)
+        machine = train(
+            kernel(refit.problem.X[pair.rows]), pair.y, C, loss, intercept, pair.weights
+        )
         decisions[:, p] = K @ machine.beta + machine.intercept
     held = OutOfFold(np.arange(len(decisions)), decisions)
     mine = held.probabilities(refit.sigmoids(), len(model.classes_))
@@ -313,13 +315,6 @@ def test_codes_of_labels() -> None:
     assert codes_of(["b", "a"], np.array(["a", "b"])).tolist() == [1, 0]
     with pytest.raises(ValueError, match="'c' in row 0"):
         codes_of(["c"], np.array(["a", "b"]))
-
-
-def test_wilson_intervals_are_the_textbooks() -> None:
-    low, high = wilson(0.1, 100)  # Agresti & Coull: (0.0552, 0.1744)
-    assert (float(low), float(high)) == pytest.approx((0.05522914, 0.17436566), abs=1e-6)
-    assert float(wilson(0.0, 10)[0]) == 0.0
-    assert float(wilson(0.0, 10)[1]) == pytest.approx(0.2775, abs=1e-3)
 
 
 def test_scales_of_a_fit_and_of_a_selection(fits: Any, selection: Any) -> None:

@@ -19,11 +19,11 @@ from sklearn.svm import SVC
 
 from svmselect import AutoSVC
 from svmselect.estimators.chosen import OutOfFold
-from svmselect.plots.data.calibration import wilson
 from svmselect.plots.data.curves import POINTS, curve_data
 from svmselect.plots.data.decisions import decided, decision_data, doubts
 from svmselect.plots.data.learning import PARTS, learning_data
 from svmselect.plots.data.refit import Refit
+from svmselect.probability.intervals import wilson
 
 NAMES = np.array(["a", "b", "c"])
 

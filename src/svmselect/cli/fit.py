@@ -17,6 +17,8 @@ from svmselect.cli.console import Output, count
 from svmselect.cli.model import (
     SMALL,
     by_default,
+    check_onnx,
+    decided_by,
     estimator,
     plan,
 )
@@ -47,11 +49,13 @@ class FitOptions:
     kernels: tuple[str, ...] = ()
     ard: str = "auto"
     loss: str = "hinge"
+    threshold: str = "argmax"
     max_time: float | None = None
     jobs: int | None = None
     resume: bool = False
     grid: bool = False
     page: bool = True
+    onnx: bool = False
     title: str | None = None
 
     @property
@@ -83,7 +87,9 @@ def run(options: FitOptions, output: Output) -> int:
         options.criterion, options.search, options.kernels, options.ard, options.loss,
         options.max_time, options.jobs, options.table.seed,
     )  # fmt: skip
-    model.set_params(missing=options.table.missing)
+    model.set_params(missing=options.table.missing, threshold=decided_by(options.threshold))
+    if options.onnx:
+        check_onnx()
     with Bar(f"reading {Path(options.data).name}", None, output):
         prepared = prepare(options.data, options.table)
     output.tell(prepared.words)
@@ -111,12 +117,16 @@ def _written(
         prepared=prepared,
         folder=options.folder,
         page=options.page,
+        onnx=options.onnx,
         tested=None if rows.test is None else Tested.of(model, *rows.test, rows.source),
         notes=(*prepared.notes, *notes),
         interrupted=interrupted,
     )
     save(summary.table_model, options.folder / "model.skops")
-    (options.folder / "report.html").unlink(missing_ok=True)  # of a model that is no more
+    for name in ("report.html", "model.onnx"):  # of a model that is no more
+        (options.folder / name).unlink(missing_ok=True)
+    if options.onnx:
+        model.to_onnx(options.folder / "model.onnx")
     rival = _grid(options, model, rows, output) if options.grid else None
     summary = replace(summary, grid=rival)
     if options.page:
@@ -208,6 +218,7 @@ def _draw(options: FitOptions, summary: FitSummary, rows: Rows, output: Output) 
             held_out=rows.test,
             grid=summary.grid,
             warnings=summary.notes,
+            numbers=rows.X.rows,
             settings={
                 "data file": summary.prepared.source.title,
                 "command": _command(),

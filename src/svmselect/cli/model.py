@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -49,6 +50,29 @@ def estimator(
     if loss == "logistic":
         return AutoKLR(form, **shared)
     return AutoSVC(form, loss=loss, **shared)
+
+
+def decided_by(threshold: str) -> Any:
+    """What the estimator's ``threshold`` is: a name, or a matrix of costs."""
+    if not threshold.lstrip().startswith("["):
+        return threshold
+    try:
+        return json.loads(threshold)
+    except ValueError as error:
+        raise ValueError(
+            f"--threshold {threshold!r} is no matrix of costs ({error}); write it as "
+            "'[[0, 1], [5, 0]]', a list for each true class"
+        ) from None
+
+
+def check_onnx() -> None:
+    """Refuse, before any work, what needs a package that is not there."""
+    from svmselect.estimators.onnx.graph import package
+
+    try:
+        package()
+    except ImportError as error:
+        raise ValueError(str(error)) from None
 
 
 def by_default(model: Any) -> bool:

@@ -185,6 +185,16 @@ Losses = Annotated[
         rich_help_panel=MODEL,
     ),
 ]
+Threshold = Annotated[
+    str,
+    typer.Option(
+        "--threshold",
+        metavar="HOW",
+        help="How predictions are decided: argmax (the most probable class), a metric to be best "
+        "by, e.g. balanced_accuracy, or costs, true classes in rows: '[[0, 1], [5, 0]]'.",
+        rich_help_panel=MODEL,
+    ),
+]
 MaxTime = Annotated[
     float | None,
     typer.Option(

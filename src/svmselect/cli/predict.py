@@ -35,11 +35,15 @@ def run(
     header: bool | None,
     output: Output,
     escape: bool = False,
+    coverage: float | None = None,
 ) -> None:
     """Read, predict and write piece by piece; nothing is written where a row cannot be used.
 
-    ``escape`` marks texts that a spreadsheet would take for formulas.
+    ``escape`` marks texts that a spreadsheet would take for formulas; ``coverage`` asks for sets of
+    classes.
     """
+    if coverage is not None and not 0.0 < coverage < 1.0:
+        raise ValueError(f"--coverage {coverage:g} is no part of the rows; give e.g. 0.9")
     if target is None and output.as_json:
         raise ValueError("--json and the predictions both go to standard output; add -o FILE")
     source = open_source(data, header)
@@ -51,11 +55,13 @@ def run(
     counts: Counter[str] = Counter()
     unseen: dict[str, Counter[str]] = {}
     gaps: Counter[str] = Counter()
+    sizes: Counter[int] = Counter()
     cell = escaped if escape else str
     rows = wrong = judged = 0
     with Bar(f"predicting {source.title}", None, output) as bar, _opened(target) as file:
         writer = csv.writer(file, lineterminator="\n")
         names = [*kept, "prediction", *(f"probability_{c}" for c in known.classes)]
+        names += [] if coverage is None else ["set"]
         writer.writerow([cell(name) for name in names])
         for frame in source.frames():
             table = known.encoder.read(frame, source, rows)
@@ -68,6 +74,10 @@ def run(
                 ["" if c is None else cell(c) for c in texts(frame[n].tolist())] for n in kept
             ]
             numbers = [[f"{value:.6g}" for value in row] for row in p.tolist()]
+            if coverage is not None:
+                sets = known.sets(p, 1.0 - coverage)
+                sizes.update(len(one) for one in sets)
+                numbers = [[*n, cell(" | ".join(s))] for n, s in zip(numbers, sets, strict=True)]
             for i, label in enumerate(labels.tolist()):
                 writer.writerow([*(column[i] for column in copied), cell(str(label)), *numbers[i]])
             counts.update(str(label) for label in labels.tolist())
@@ -85,6 +95,11 @@ def run(
         )
     if not rows:
         output.note(f"{source.title} has no rows, so nothing was predicted")
+    if sizes:
+        output.note(
+            f"sets that hold the true class in {coverage:.0%} of new rows: "
+            + ", ".join(f"{count(n, 'row')} with {k}" for k, n in sorted(sizes.items()))
+        )
     own = bool(source.digest) and known.origin.get("digest") == source.digest
     _tell(output, target, rows, counts, unseen, known, (wrong, judged), own)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from svmselect.cli.console import count
 from svmselect.cli.options import Missing
-from svmselect.estimators.problem import Scaling
+from svmselect.estimators.scaling import Scaling
 from svmselect.tables import Encoder, Source, Table, gather, open_source
 from svmselect.tables.gather import labels_of
 from svmselect.tables.roles import Left, unused, with_roles
@@ -74,7 +74,8 @@ class Prepared:
     def matrix(self, standardize: bool) -> Array:
         """The rows as numbers, as an estimator would have them."""
         X = self.encoder.encode(self.X, self.source.title)
-        return Scaling.of(X, np.ones(len(X)), standardize, self.encoder.spans)(X)
+        scaling = Scaling.of(X, np.ones(len(X)), standardize, spans=self.encoder.spans)
+        return scaling(X)
 
     @property
     def classes(self) -> dict[str, int]:

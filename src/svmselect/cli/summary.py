@@ -24,6 +24,7 @@ class FitSummary:
     prepared: Prepared
     folder: Path
     page: bool
+    onnx: bool
     tested: Tested | None
     notes: tuple[str, ...]
     interrupted: bool
@@ -67,6 +68,8 @@ class FitSummary:
         files: dict[str, str | None] = {n: str(self.folder / f) for n, f in _FILES.items()}
         if not self.page:
             files["report"] = None
+        if not self.onnx:
+            files["onnx"] = None
         output.result(
             {
                 "data": self.prepared.source.title,
@@ -114,6 +117,8 @@ class FitSummary:
             output.say("Interrupted: this is the best found so far.")
         out = self.folder
         output.say(f"Written: {out / 'model.skops'}, {out / 'trace.jsonl'}")
+        if self.onnx:
+            output.say(f"For runtimes without Python: {out / 'model.onnx'}")
         if self.page:
             output.say(f"Open this page: {out / 'report.html'}")
         output.say(f"Then: {self.predict}")
@@ -134,7 +139,12 @@ class FitSummary:
         return ", ".join(shown) + (", ..." if len(ranked) > len(shown) else "")
 
 
-_FILES = {"model": "model.skops", "trace": "trace.jsonl", "report": "report.html"}
+_FILES = {
+    "model": "model.skops",
+    "trace": "trace.jsonl",
+    "report": "report.html",
+    "onnx": "model.onnx",
+}
 
 
 def chosen_words(model: Any) -> str:

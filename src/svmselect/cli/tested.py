@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmselect.cli.console import percent
-from svmselect.plots.data.calibration import wilson
+from svmselect.probability.intervals import wilson
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar
@@ -83,10 +84,12 @@ class Context:
         What depends on the rows only and is kept from point to point.
     threads : int
         How many threads may train side by side.
-    gram : ndarray, optional
-        The Gram matrix, where it is known: of these rows, or of all those that ``rows`` are among.
+    whole : Context, optional
+        The same point as seen from more rows, whose Gram matrix this one is a part of.
     rows : ndarray of int, optional
-        Which rows of ``gram`` are those of the data; None: all of them.
+        Which rows of ``whole`` are those of the data; None: all of them.
+    jacobians : dict
+        How held-out decisions move with the hyperparameters, by the names of machines.
     """
 
     data: Dataset
@@ -98,8 +101,9 @@ class Context:
     trained: dict[Hashable, Any] = field(default_factory=dict)
     memo: Memo = field(default_factory=dict)
     threads: int = 1
-    gram: Array | None = None
+    whole: Context | None = None
     rows: IntArray | None = None
+    jacobians: dict[Hashable, Array] = field(default_factory=dict)
 
     @property
     def X(self) -> Array:
@@ -124,8 +128,9 @@ class Context:
     @cached_property
     def K(self) -> Array:
         """The Gram matrix of all rows."""
-        if self.gram is not None:
-            return self.gram if self.rows is None else self.gram[np.ix_(self.rows, self.rows)]
+        if self.whole is not None:
+            K = self.whole.K
+            return K if self.rows is None else K[np.ix_(self.rows, self.rows)]
         with np.errstate(invalid="ignore"):  # infinity less infinity
             K = self.kernel.gram(self.X, self.memo)
         check_scale(K)
@@ -209,7 +214,9 @@ class Context:
         if self.threads == 1 or len(self.y) < _MANY:
             return [task(item) for item in items]
         with ThreadPoolExecutor(self.threads) as pool:
-            return list(pool.map(task, items))
+            # each thread knows until when there is time
+            tasks = [pool.submit(copy_context().run, task, item) for item in items]
+            return [one.result() for one in tasks]
 
     def gradient(self, sensitivity: Sensitivity) -> Array:
         """Turn a sensitivity into derivatives by ``("log C", *kernel.names)``.
@@ -251,12 +258,10 @@ def refit_together(
         groups.append(Group(context.rows, context.y, table, starts))
     if not groups:
         return
-    one = missing[0][0]
-    K = one.K if one.gram is None else one.gram
+    one = missing[0][0].whole or missing[0][0]
     settings = (one.C, one.loss, one.fit_intercept, one.threads)
-    for (context, names), machines in zip(
-        missing, train_together(K, groups, *settings), strict=True
-    ):
+    found = train_together(one.K, groups, *settings)
+    for (context, names), machines in zip(missing, found, strict=True):
         context.trained.update(zip(names, machines, strict=True))
 
 

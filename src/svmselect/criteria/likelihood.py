@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from svmselect.clock import look
 from svmselect.criteria.base import Context, Verdict, every
 from svmselect.criteria.resampling import FoldDecisions, Resampled
 from svmselect.probability import (
@@ -130,6 +131,7 @@ class Likelihood(Resampled):
             The sigmoid.
         """
         held = self.held_out(context)
+        look()
         if self.targets == "labels" and np.all(held.y == held.y[0]):
             raise ValueError(
                 "cv holds out rows of one class only; a sigmoid needs both: use stratified folds"

@@ -10,14 +10,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Integral
 from typing import Any, Protocol, runtime_checkable
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from svmselect.criteria.base import Context, Criterion
+from svmselect.clock import look
+from svmselect.criteria.base import Context, Criterion, refit_together
 from svmselect.criteria.splits import as_pairs, check_range, check_trained, no_folds, row_numbers
 from svmselect.data import Dataset, Folds, stratified_folds
 from svmselect.kernels.tangents import directional
 from svmselect.machine import ActiveSystem, Solution
+from svmselect.machine.batch import Asked, jacobians_compiled
 from svmselect.machine.forward import decision_jacobian
 from svmselect.types import OK, Array, IntArray, Sensitivity, Status
 
@@ -238,18 +241,9 @@ class FoldDecisions:
 
     def jacobian(self, context: Context) -> Array:
         """d decision/d("log C", *kernel.names), a row for each that is held out."""
-
-        def of_fold(i: int) -> Array:
-            rows, s = self.rows[self.fold == i], self.solutions[i]
-            system = ActiveSystem.of(context.K, s)
-            at = np.unique(np.concatenate([system.free, rows, np.array(s.ends, dtype=np.intp)]))
-            used = np.flatnonzero(s.beta)
-            tangent = np.zeros((len(s.beta), len(context.kernel.theta)))
-            tangent[at] = directional(context.tangents, at, used, s.beta[used])
-            return decision_jacobian(system, rows, tangent)
-
-        context.tangents  # noqa: B018 - made once, before threads ask for them
-        return np.concatenate(context.side_by_side(of_fold, range(len(self.solutions))))
+        count = len(self.solutions)
+        prepare_jacobians([(context, [self.rows[self.fold == i] for i in range(count)])])
+        return np.concatenate([context.jacobians["fold", i] for i in range(count)])
 
     def pullback(self, context: Context, partial: Array) -> Sensitivity:
         """Total derivative of a number whose partial derivatives by ``decision`` are given."""
@@ -265,10 +259,68 @@ class FoldDecisions:
         return Sensitivity(left, np.column_stack(right), log_C)
 
 
-@lru_cache(maxsize=64)
+_KNOWN: WeakKeyDictionary[Folds, tuple[Fold, ...]] = WeakKeyDictionary()
+
+
+def prepare(wanted: Sequence[tuple[Context, Resampled]], jacobian: bool) -> None:
+    """Train the folds' machines of several contexts at once, and find how their decisions move.
+
+    Parameters
+    ----------
+    wanted : sequence of tuple
+        Contexts of parts of one Gram matrix, each with a criterion, which then finds there what
+        it asks for.
+    jacobian : bool
+        Whether the Jacobians of held-out decisions will be wanted.
+    """
+    folded = [(context, judge, judge.folds(context.data)) for context, judge in wanted]
+    refit_together([(context, *judge.machines(folds)) for context, judge, folds in folded])
+    if jacobian:
+        prepare_jacobians([(context, [f.test for f in folds]) for context, _, folds in folded])
+
+
+def prepare_jacobians(wanted: Sequence[tuple[Context, Sequence[IntArray]]]) -> None:
+    """Find d decision/d("log C", *kernel.names) at the rows that folds hold out, where missing.
+
+    Parameters
+    ----------
+    wanted : sequence of tuple
+        Contexts whose folds are trained, each with the rows held out, fold by fold.
+    """
+    missing = [
+        (context, ("fold", i), rows)
+        for context, folds in wanted
+        for i, rows in enumerate(folds)
+        if ("fold", i) not in context.jacobians
+    ]
+    if not missing:
+        return
+    one = missing[0][0].whole or missing[0][0]
+    asked = [Asked(context.rows, context.trained[key], rows) for context, key, rows in missing]
+    found = jacobians_compiled(one.K, asked, one.tangents, one.threads)
+    for (context, key, rows), J in zip(missing, found, strict=True):
+        made = _jacobian(context, context.trained[key], rows) if J is None else J
+        context.jacobians[key] = made
+
+
+def _jacobian(context: Context, s: Solution, rows: IntArray) -> Array:
+    """The reference, and what serves where the compiled code does not."""
+    look()
+    system = ActiveSystem.of(context.K, s)
+    at = np.unique(np.concatenate([system.free, rows, np.array(s.ends, dtype=np.intp)]))
+    used = np.flatnonzero(s.beta)
+    tangent = np.zeros((len(s.beta), len(context.kernel.theta)))
+    tangent[at] = directional(context.tangents, at, used, s.beta[used])
+    return decision_jacobian(system, rows, tangent)
+
+
 def _weighed(folds: Folds) -> tuple[Fold, ...]:
-    """Look at the weights once for all the points of a search."""
-    return tuple(Fold.weighing(*sides) for sides in zip(folds.train.T, folds.held.T, strict=True))
+    """Look at the weights once for all the points of a search, and for all its pairs of classes."""
+    known = _KNOWN.get(folds)
+    if known is None:
+        sides = zip(folds.train.T, folds.held.T, strict=True)
+        known = _KNOWN[folds] = tuple(Fold.weighing(*side) for side in sides)
+    return known
 
 
 @lru_cache(maxsize=16)

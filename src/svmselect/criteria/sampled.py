@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from svmselect.clock import look
 from svmselect.criteria.base import Context
 from svmselect.posterior.averages import Gatherer
 from svmselect.posterior.diagnostics import bulk_ess, pareto_k, rhat, weight_ess
@@ -119,6 +120,7 @@ class Weighted:
     def extend(self, draws: int, gathered: Gatherer) -> None:
         frame, xp = self.frame, self.frame.xp
         for _ in range(-(-draws // 2)):
+            look()
             delta = frame.factor @ self.noise.normal(frame.factor.shape[1], self.chains)
             for signed in (delta, -delta):
                 R = frame.residual(signed)[0]

@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from svmselect.estimators.classifiers import AutoKLR, AutoSVC
+    from svmselect.estimators.classifiers import AutoClassifier, AutoKLR, AutoSVC
 
-__all__ = ["AutoKLR", "AutoSVC"]
+__all__ = ["AutoClassifier", "AutoKLR", "AutoSVC"]
 
 
 def __getattr__(name: str) -> Any:

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from svmselect import clock
 from svmselect.data import Pair
 from svmselect.estimators.chosen import Chosen, OutOfFold, Setting, hold_out
 from svmselect.estimators.posteriors import Gaussian, Model, Posteriors
@@ -40,12 +41,30 @@ def _too_many(problem: Problem) -> str:
 
 
 def by_posterior(
-    problem: Problem, pairs: Sequence[Pair], chosen: Chosen, model: Model, insist: bool
+    problem: Problem,
+    pairs: Sequence[Pair],
+    chosen: Chosen,
+    model: Model,
+    insist: bool,
+    end: float | None = None,
 ) -> Chosen:
     """Take the posterior's probabilities, or those of it and the sigmoid that serve better.
 
-    Better: the higher mean log-likelihood of held-out rows, unless ``insist``. O(n^3) a fold.
+    Better: the higher mean log-likelihood of held-out rows, unless ``insist``. O(n^3) a fold. Where
+    there is no time for that until ``end``, the sigmoids stay.
     """
+    try:
+        with clock.until(end):
+            return _averaged(problem, pairs, chosen, model, insist)
+    except clock.OutOfTimeError:
+        note = Note("time", "there was no time for the posterior: the sigmoid gives probabilities")
+        return replace(chosen, notes=(*chosen.notes, note))
+
+
+def _averaged(
+    problem: Problem, pairs: Sequence[Pair], chosen: Chosen, model: Model, insist: bool
+) -> Chosen:
+    """The choice with what predicts better, of posterior and sigmoid."""
     if len(problem) > MOST:
         note = f"{_too_many(problem)}: the sigmoid serves"
         return replace(chosen, notes=(*chosen.notes, Note("status", note)))

@@ -24,25 +24,37 @@ from sklearn.utils.validation import (
 
 from svmselect.criteria import available, get_criterion
 from svmselect.estimators.averaging import by_posterior, check_rows
-from svmselect.estimators.by_criterion import Wish, by_criterion
+from svmselect.estimators.by_criterion import Wish, by_criterion, served
 from svmselect.estimators.by_default import MANY, Limits, by_default
-from svmselect.estimators.by_rows import Many, grow, of_arrays, opened
+from svmselect.estimators.by_rows import SEVERAL, Many, grow, of_arrays, opened
 from svmselect.estimators.by_scoring import as_scorer, by_scoring
 from svmselect.estimators.callbacks import CallbackSupportMixin, Reporter, Watch, with_callbacks
-from svmselect.estimators.chosen import Chosen, fitted_machines
+from svmselect.estimators.card import of_model
+from svmselect.estimators.chosen import fitted_machines, sharpen
 from svmselect.estimators.decisions import Judged, check_threshold, rule, threshold_of
 from svmselect.estimators.following import Following, interrupted
 from svmselect.estimators.given import encoded, learned
 from svmselect.estimators.keeping import as_plain, from_plain
 from svmselect.estimators.machines import Machines, from_dual_coef, to_dual_coef
-from svmselect.estimators.moderated import by_moderation, check_loss
-from svmselect.estimators.options import check_options, forms, is_default, standardises
+from svmselect.estimators.members import Member, Recipe, averaged, weighed
+from svmselect.estimators.moderated import by_moderation, hinges
+from svmselect.estimators.optimism import lost_odds
+from svmselect.estimators.options import (
+    averages,
+    bends,
+    check_options,
+    forms,
+    is_default,
+    standardises,
+)
 from svmselect.estimators.posteriors import Model, Posteriors
-from svmselect.estimators.problem import Problem, Scaling
+from svmselect.estimators.problem import Problem
+from svmselect.estimators.rare import Apart, Fitted, looks_like_numbers, set_apart
 from svmselect.estimators.relevance import relevance, scales, spread_of
 from svmselect.estimators.rest import Rest, against_rest
+from svmselect.estimators.scaling import Bend, Scaling
 from svmselect.kernels import Kernel
-from svmselect.probability import sigmoid_log_probability
+from svmselect.probability import sigmoid_log_probability, sigmoid_probability
 from svmselect.probability.prediction_sets import check_alpha, least_probability, prediction_sets
 from svmselect.probability.thresholds import decide
 from svmselect.search.checkpoint import seed_of
@@ -61,8 +73,12 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
     selection_: Selection
 
     @abstractmethod
-    def _loss(self) -> str:
-        """The loss of the machines; refuses what is none."""
+    def _losses(self) -> tuple[str, ...]:
+        """The losses to choose among; refuses what is none."""
+
+    def _forms(self) -> list[Kernel]:
+        """The kernels to choose among."""
+        return forms(self.kernel)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -104,38 +120,47 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, watch: Watch) -> AutoMachine:
         """``fit``, with someone to follow it."""
         began = time.perf_counter()
-        loss = self._loss()
+        losses = self._losses()
         check_options(self)
         many = X if isinstance(X, Many) else None
         if many is not None:
             X, y, sample_weight = many.first
         X, y = learned(self, X, y)
         check_classification_targets(y)
-        weights = members = None
+        looks_like_numbers(y)
+        weights = groups_of = None
         if sample_weight is not None:
             weights = _check_sample_weight(
                 sample_weight, X, dtype=np.float64, ensure_non_negative=True
             )
         if groups is not None:
-            members = column_or_1d(groups)
-            check_consistent_length(X, members)
+            groups_of = column_or_1d(groups)
+            check_consistent_length(X, groups_of)
         checkpoint = watch.checkpoint or self._checkpoint
         seed = self._seed(checkpoint)
+        apart = Apart(y, weights)
         if many is None:
+            able = self._adds_classes and len(y) <= SEVERAL
+            apart = set_apart(y, weights, groups_of, self.rare, able)
+            y, weights = apart.y, apart.weights
             many = of_arrays(self, X, y, weights, groups, seed)
             if many is not None:
                 X, y, weights = many.first
+                apart = replace(apart, y=y, weights=weights)
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         report = Reporter(self, X, y, metadata, self.verbose, watch)
         rows = _dense(X)
         problem = Problem.of(
-            rows, y, weights, members, self.cv, self.class_weight, standardises(self), seed,
-            self._spans,
+            rows, y, weights, groups_of, self.cv, self._class_weight(apart), standardises(self),
+            seed, bends(self), self._spans,
         )  # fmt: skip
+        problem = replace(problem, notes=(*problem.notes, *apart.notes))
         check_threshold(self.threshold, problem.classes)
         limits = Limits(self.max_time, self.n_jobs, seed, report, checkpoint, many is not None)
-        chosen = self._choose(problem, loss, limits)
-        self._keep(rows, problem, chosen, loss)
+        lead, *others = self._choose(problem, losses, limits)
+        self._keep(rows, problem, lead, apart)
+        self.companions_ = [self._companion(rows, problem, other, apart) for other in others]
+        self.weights_ = np.array([lead.weight, *(other.weight for other in others)])
         if many is not None:
             grow(self, many, replace(watch, checkpoint=checkpoint))
         seconds = time.perf_counter() - began
@@ -154,11 +179,12 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         drawn = int(check_random_state(self.random_state).randint(2**31 - 1))
         return drawn if known is None else known
 
-    def _choose(self, problem: Problem, loss: str, limits: Limits) -> Chosen:
+    def _choose(self, problem: Problem, losses: tuple[str, ...], limits: Limits) -> list[Member]:
+        """What is to be averaged, the heaviest first; one where nothing is."""
         if self.probability in ("posterior", "moderated"):
             check_rows(problem)
         if self.probability == "moderated":
-            check_loss(loss)
+            losses = hinges(losses)
         pairs = problem.pairs()
         separate = self.multi_class == "ovo-separate" and len(pairs) > 1
         scorer = as_scorer(self.scoring)
@@ -167,21 +193,48 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
                 "scoring decides among settings that all pairs of classes share; use "
                 "multi_class='ovo' or scoring=None"
             )
+        average = averages(self) and len(problem) <= MANY and not limits.rough
         if is_default(self):
-            kernels = [self._told(kernel) for kernel in forms(self.kernel)]
+            kernels = [self._told(kernel) for kernel in self._forms()]
             start = self._warm(problem)
-            chosen = by_default(problem, pairs, loss, kernels, self.ard, separate, limits, start)
+            groups = [(kernel,) for kernel in kernels] if average else [tuple(kernels)]
+            recipes = [Recipe(loss, group) for loss in losses for group in groups]
+            found = by_default(problem, pairs, recipes, self.ard, separate, limits, start)
         else:
             wish = Wish(self.kernel, self.criterion, self.search, self.prior, self.ard)
-            chosen = by_criterion(problem, pairs, loss, wish, separate, limits)
+            losses = served(wish, losses)
+            found = [by_criterion(problem, pairs, one, wish, separate, limits) for one in losses]
+            recipes = [Recipe(loss, ()) for loss in losses]
+        found = [sharpen(problem, chosen) for chosen in found]
+        members = weighed(problem, [recipe.loss for recipe in recipes], found)
+        if average:
+            return averaged(problem, members)
+        loss, chosen = members[0].loss, members[0].chosen
         if scorer is not None:
-            chosen = by_scoring(problem, pairs, chosen, loss, self.scoring, scorer)
+            chosen = by_scoring(problem, pairs, chosen, loss, self.scoring, scorer, limits.end())
+            chosen = sharpen(problem, chosen)
         if self.probability == "moderated":
             chosen = by_moderation(problem, pairs, chosen, Model(loss, True, True))
         elif self.probability != "sigmoid":
             model = Model(loss, self._normalised())
-            chosen = by_posterior(problem, pairs, chosen, model, self.probability == "posterior")
-        return chosen
+            insist, end = self.probability == "posterior", limits.end(late=0.5)
+            chosen = by_posterior(problem, pairs, chosen, model, insist, end)
+        return [Member(loss, chosen)]
+
+    def _companion(self, X: Array, problem: Problem, member: Member, apart: Apart) -> AutoMachine:
+        """A fitted classifier of its own for a member that is not the heaviest."""
+        from svmselect.estimators.classifiers import AutoKLR, AutoSVC
+
+        make = AutoKLR if member.loss == "logistic" else AutoSVC
+        known = make._get_param_names()
+        options = {name: value for name, value in self.get_params().items() if name in known}
+        options |= {"kernel": member.chosen.setting.kernels[0], "threshold": "argmax"}
+        options |= {} if member.loss == "logistic" else {"loss": member.loss}
+        made: AutoMachine = make(**options)
+        made.n_features_in_, made.encoder_ = self.n_features_in_, self.encoder_
+        made._keep(X, problem, member, apart)
+        made.companions_, made.weights_ = [], np.ones(1)
+        return made
 
     def _normalised(self) -> bool:
         """Whether the evidence model is normalised: as its criterion says, or yes."""
@@ -201,28 +254,46 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             return None
         return float(self.C_) / problem.penalty, self.kernel_
 
-    def _keep(self, X: Array, problem: Problem, chosen: Chosen, loss: str) -> None:
+    @property
+    def _adds_classes(self) -> bool:
+        """Whether classes that no fold can hold out can be added to what was chosen."""
+        argmax = isinstance(self.threshold, str) and self.threshold == "argmax"
+        return argmax and self.probability == "sigmoid" and self.multi_class == "ovo"
+
+    def _class_weight(self, apart: Apart) -> Any:
+        """Class weights without those of the classes that are apart."""
+        if not isinstance(self.class_weight, dict) or apart.weights is None:
+            return self.class_weight
+        there = set(apart.y[apart.weights > 0].tolist())
+        gone = set(apart.y.tolist()) - there
+        return {label: w for label, w in self.class_weight.items() if label not in gone}
+
+    def _keep(self, X: Array, problem: Problem, member: Member, apart: Apart) -> None:
         """Store what was learned: arrays, numbers, kernels and words."""
+        chosen, loss = member.chosen, member.loss
         judged = Judged.of(problem, chosen.held_out)
         decided = rule(self.threshold, problem, judged)
         if decided is not None:
-            chosen = replace(chosen, notes=(*chosen.notes, decided.note))
-        machines, used = fitted_machines(problem, problem.pairs(), chosen, loss)
-        k, member = len(problem.classes), problem.codes[used]
+            notes = (*chosen.notes, decided.note)
+            chosen = replace(chosen, notes=notes, error=decided.error)
+        made = Fitted.of(problem, *fitted_machines(problem, problem.pairs(), chosen, loss))
+        made = made.with_rare(apart, X, problem, chosen, loss)
+        k, codes = len(made.classes), made.member
         setting = chosen.setting
         C = np.array(setting.C) * problem.penalty
-        self.classes_ = problem.classes
+        self.classes_ = made.classes
         self.mean_, self.scale_ = problem.scaling.mean, problem.scaling.scale
+        self.bend_ = None if problem.scaling.bend is None else problem.scaling.bend.table
         self.C_ = float(C[0]) if len(C) == 1 else C
         self.kernel_ = setting.kernels[0] if len(setting.kernels) == 1 else setting.kernels
         self.length_scale_ = _length_scales(setting.kernels)
-        self.support_ = problem.first[used].astype(np.int32)
-        self.support_vectors_ = X[problem.first[used]]
-        self.n_support_ = np.bincount(member, minlength=k).astype(np.int32)
-        self.dual_coef_ = to_dual_coef(machines.coefficients, member, k)
+        self.support_ = made.rows.astype(np.int32)
+        self.support_vectors_ = X[made.rows]
+        self.n_support_ = np.bincount(codes, minlength=k).astype(np.int32)
+        self.dual_coef_ = to_dual_coef(made.coefficients, codes, k)
         # scikit-learn's convention: with three classes or more f > 0 is for the earlier of two
-        self.intercept_ = machines.intercepts if k == 2 else -machines.intercepts
-        self.sigmoid_slope_ = machines.slopes
+        self.intercept_ = made.intercepts if k == 2 else -made.intercepts
+        self.sigmoid_slope_, self.sharpness_ = made.slopes, chosen.sharpness
         self._posterior = None if chosen.posterior is None else chosen.posterior.as_plain()
         self.feature_importances_ = self._by_input(
             relevance(setting.kernels, spread_of(problem.X, problem.counts))
@@ -250,12 +321,14 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             folds=int(problem.splits.test.shape[1]),
             rounds=problem.splits.rounds if is_default(self) else 1,
             folded=chosen.folded,
-            members=tuple(np.bincount(problem.codes, problem.counts, k).tolist()),
+            members=tuple(_members(problem, made.classes, apart)),
             standardised=standardises(self),
             strategy="auto" if is_default(self) else "search",
         )
-        self.held_out_proba_ = judged.by_row(problem)
-        self._given = judged.given(problem)
+        self.held_out_proba_ = _widened(judged.by_row(problem), problem.classes, made.classes)
+        few = len(problem) <= MANY and chosen.held_out is not None
+        lost = lost_odds(problem, problem.pairs(), chosen, loss) if few else None
+        self._given = judged.given(problem, lost)
         self._utilities = None if decided is None else decided.utilities
         self._judge = self._unpacked()
 
@@ -290,6 +363,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             intercepts=self.intercept_ if k == 2 else -self.intercept_,
             slopes=self.sigmoid_slope_,
             n_classes=k,
+            sharpness=self.sharpness_,
         )
 
     def _unpacked(self) -> Machines | Rest | Posteriors:
@@ -322,7 +396,8 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
 
     @property
     def _scaling(self) -> Scaling:
-        return Scaling(self.mean_, self.scale_)
+        bend = None if self.bend_ is None else Bend(*self.bend_)
+        return Scaling(self.mean_, self.scale_, bend)
 
     def _decisions(self, X: Any) -> tuple[Machines | Rest | Posteriors, Array]:
         """The decision values of every pair, f > 0 for the later class."""
@@ -331,16 +406,42 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
 
     def _encoded(self, X: Any) -> Any:
         """Rows as the matrix that the kernel sees before it is scaled (sparse ones stay sparse)."""
+        check_is_fitted(self)
         return encoded(self, X)
 
     def _of_matrix(self, X: Any) -> Array:
-        """The decision values of rows that are encoded."""
+        """Our own decision values of every pair, f > 0 for the later class, of encoded rows."""
         scaling = self._scaling
         return self._judge.in_blocks(X, lambda block: scaling(_dense(block)), self.n_jobs)
 
+    def _logs(self, X: Any) -> Array:
+        """Log-probabilities of encoded rows, averaged over the companions if there are any."""
+        machines, f = self._judge, self._of_matrix(X)
+        if machines.n_classes > 2:
+            own = _log(machines.probabilities(f))
+        else:
+            slope = float(machines.slopes[0])
+            sides = [sigmoid_log_probability(f[:, 0], one, 0.0) for one in (-slope, slope)]
+            own = np.column_stack(sides)
+        if not self.companions_:
+            return own
+        said = [own, *(companion._logs(X) for companion in self.companions_)]
+        shares = np.log(self.weights_)
+        return np.asarray(
+            np.logaddexp.reduce([w + one for w, one in zip(shares, said, strict=True)])
+        )
+
     def _probabilities(self, X: Any) -> Array:
-        """Class probabilities of rows that are encoded."""
-        return self._judge.probabilities(self._of_matrix(X))
+        """Probabilities of encoded rows, averaged over the companions if there are any."""
+        if not self.companions_:
+            return self._judge.probabilities(self._of_matrix(X))
+        if len(self.classes_) == 2:
+            logs = self._logs(X)
+            odds = logs[:, 1] - logs[:, 0]
+            return np.column_stack([sigmoid_probability(odds, one, 0.0) for one in (1.0, -1.0)])
+        said = [self._judge.probabilities(self._of_matrix(X))]
+        said += [companion._probabilities(X) for companion in self.companions_]
+        return np.asarray(sum(w * p for w, p in zip(self.weights_, said, strict=True)))
 
     def decision_function(self, X: Any) -> Array:
         """Compute decision values.
@@ -355,14 +456,18 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         ndarray of shape (m,) or (m, k)
             Two classes: above zero means ``classes_[1]``, and p > 1/2. Three or more:
             log-probabilities of the classes, or the values of the pairs where
-            ``decision_function_shape="ovo"``, above zero for the earlier class of a pair.
+            ``decision_function_shape="ovo"``, above zero for the earlier class of a pair. Of
+            several machines that are averaged: the log odds of the average, and for "ovo" the
+            values of the heaviest.
         """
-        machines, f = self._decisions(X)
-        if machines.n_classes == 2:
-            return np.asarray(f[:, 0])
-        if self.decision_function_shape == "ovo":
-            return -f
-        return _log(machines.probabilities(f))
+        X = self._encoded(X)
+        if len(self.classes_) > 2:
+            own = self.decision_function_shape == "ovo"
+            return -self._of_matrix(X) if own else _log(self._probabilities(X))
+        if self.companions_:
+            logs = self._logs(X)
+            return np.asarray(logs[:, 1] - logs[:, 0])
+        return np.asarray(self._of_matrix(X)[:, 0])
 
     def predict_proba(self, X: Any) -> Array:
         """Compute the probabilities of ``classes_``; the largest is the prediction.
@@ -377,8 +482,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         ndarray of shape (m, k)
             The probabilities.
         """
-        machines, f = self._decisions(X)
-        return machines.probabilities(f)
+        return self._probabilities(self._encoded(X))
 
     def predict_log_proba(self, X: Any) -> Array:
         """Compute the logarithms of ``predict_proba``.
@@ -393,13 +497,8 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         ndarray of shape (m, k)
             The logarithms.
         """
-        machines, f = self._decisions(X)
-        if machines.n_classes > 2:
-            return _log(machines.probabilities(f))
-        slope = float(machines.slopes[0])
-        return np.column_stack(
-            [sigmoid_log_probability(f[:, 0], one, 0.0) for one in (-slope, slope)]
-        )
+        X = self._encoded(X)
+        return _log(self._probabilities(X)) if len(self.classes_) > 2 else self._logs(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the most probable class of each row, or the one that ``threshold`` asks for.
@@ -414,12 +513,16 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         ndarray of shape (m,)
             The labels.
         """
-        machines, f = self._decisions(X)
-        if self._utilities is not None:
-            return np.asarray(self.classes_[decide(machines.probabilities(f), self._utilities)])
-        if machines.n_classes == 2:
-            return np.asarray(self.classes_[(f[:, 0] > 0).astype(np.intp)])
-        return np.asarray(self.classes_[machines.probabilities(f).argmax(axis=1)])
+        check_is_fitted(self)
+        if len(self.classes_) == 2 and self._utilities is None:
+            return np.asarray(self.classes_[(self.decision_function(X) > 0).astype(np.intp)])
+        return self._labels(self.predict_proba(X))
+
+    def _labels(self, probabilities: Array) -> NDArray[Any]:
+        """What is predicted of rows with these probabilities."""
+        if self._utilities is None:
+            return np.asarray(self.classes_[probabilities.argmax(axis=1)])
+        return np.asarray(self.classes_[decide(probabilities, self._utilities)])
 
     def predict_set(self, X: Any, alpha: float = 0.1) -> BoolArray:
         """Predict a set of classes for each row, which holds the true one as often as it says.
@@ -440,22 +543,27 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
 
         Notes
         -----
-        Conformal prediction with held-out probabilities of all training rows (``held_out_proba_``).
-        It asks that new rows come like the training rows did, groups included, and takes the final
-        machine to be as good as those of the folds, which have seen fewer rows.
+        Conformal prediction with held-out probabilities of all training rows, which allow for their
+        folds having had a say in the hyperparameters; the final machine is taken to be as good as
+        those of the folds, which have seen fewer rows. It asks that new rows come like the training
+        rows did. The share is that of all rows together: of one class it may be less.
 
         References
         ----------
         Vovk, Gammerman & Shafer 2005; Sadinle, Lei & Wasserman 2019.
         """
         level = check_alpha(alpha)
-        p = self.predict_proba(X)
+        return self._sets(self.predict_proba(X), level)
+
+    def _sets(self, probabilities: Array, alpha: float) -> BoolArray:
+        """The prediction sets of rows with these probabilities."""
         if not self._given.shape[1]:
             raise ValueError(
                 "the fit held out no rows in all classes at once, so there is nothing to base "
                 "prediction sets on; fit with more max_time"
             )
-        return prediction_sets(p, least_probability(self._given[0], self._given[1], level))
+        least = least_probability(self._given[0], self._given[1], alpha)
+        return prediction_sets(probabilities, least)
 
     @property
     def threshold_(self) -> float | Array:
@@ -520,6 +628,33 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
 
         check_is_fitted(self)
         to_onnx(self, path)
+
+    def _repr_html_inner(self) -> str:
+        """What was chosen, above scikit-learn's picture of the estimator."""
+        return of_model(self) + str(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """The same, for those who ask this way."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = of_model(self) + bundle["text/html"]
+        return bundle
+
+
+def _members(problem: Problem, classes: NDArray[Any], apart: Apart) -> list[float]:
+    """How many rows each class has, those that were apart included."""
+    counts = np.bincount(problem.codes, problem.counts, len(problem.classes))
+    found = dict(zip(problem.classes.tolist(), counts.tolist(), strict=True))
+    return [found.get(label) or float(np.sum(apart.y == label)) for label in classes.tolist()]
+
+
+def _widened(p: Array, classes: NDArray[Any], wider: NDArray[Any]) -> Array:
+    """Probabilities of more classes, zero for those that were apart."""
+    if len(classes) == len(wider):
+        return p
+    found = np.where(np.isnan(p).all(axis=1), np.nan, 0.0)[:, None] * np.ones(len(wider))
+    found[:, np.searchsorted(wider, classes)] = p
+    return np.asarray(found)
 
 
 def _ended(notes: Sequence[Note]) -> Status:

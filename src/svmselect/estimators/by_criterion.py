@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from svmselect import clock
 from svmselect.criteria import Criterion, available, get_criterion
 from svmselect.data import Dataset, Pair
 from svmselect.estimators.by_default import Limits
@@ -61,7 +62,11 @@ def by_criterion(
         for record in s.trace
     ]
     weights = [float(pair.weights.sum()) for pair in pairs] if len(made) > 1 else [1.0]
-    held = hold_out(problem, pairs, setting, loss)
+    try:
+        with clock.until(limits.end(late=0.5)):
+            held = hold_out(problem, pairs, setting, loss)
+    except clock.OutOfTimeError:
+        held = hold_out(problem, pairs, setting, loss, folds=1)
     sigmoids = held.sigmoids(problem)
     return Chosen(
         setting=setting,
@@ -81,6 +86,18 @@ def by_criterion(
             )
         ),
     )
+
+
+def served(wish: Wish, losses: Sequence[str]) -> tuple[str, ...]:
+    """Those of the losses that the criterion serves; all if none, so that it says why."""
+    judge = get_criterion("likelihood" if wish.criterion == "auto" else wish.criterion)
+    one = wish.kernel[0] if isinstance(wish.kernel, list | tuple) else wish.kernel
+    form = _form(one, False, 1)
+    able = [
+        loss for loss in losses
+        if any(judge.refusal(form, loss, intercept) is None for intercept in (True, False))
+    ]  # fmt: skip
+    return tuple(able or losses[:1])
 
 
 def _selected(

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from svmselect import clock
 from svmselect.data import Pair, data_hash
 from svmselect.estimators.chosen import Chosen, OutOfFold, Setting, hold_out
+from svmselect.estimators.members import Recipe
 from svmselect.estimators.problem import Problem
 from svmselect.estimators.strategies.constants import CONSTANTS
 from svmselect.estimators.strategies.default import choose
@@ -42,6 +44,13 @@ class Limits:
     checkpoint: Path | None = None
     rough: bool = False
     """Whether the machines are only to begin with: others are trained on many more rows."""
+    began: float = field(default_factory=lambda: clock.now())
+
+    def end(self, late: float = 0.0) -> float | None:
+        """When the time is over, and so much of what is allowed beyond."""
+        if self.max_time is None:
+            return None
+        return self.began + self.max_time + late * clock.allowance(self.max_time)
 
     def tell(self, progress: Progress) -> bool:
         """Pass a search's progress on to who wants to know; whether to stop."""
@@ -51,29 +60,50 @@ class Limits:
 def by_default(
     problem: Problem,
     pairs: Sequence[Pair],
-    loss: str,
-    kernels: Sequence[Kernel],
+    recipes: Sequence[Recipe],
     ard: str | bool,
     separate: bool,
     limits: Limits,
     start: tuple[float, Kernel] | None,
-) -> Chosen:
-    """Choose C, the kernel and how far its length scales may part; see ``strategies.default``."""
+) -> list[Chosen]:
+    """Choose C, the kernel and how far its length scales may part; see ``strategies.default``.
+
+    Once for each recipe, as long as there is time; one is always there.
+    """
     if len(problem) > MANY and not problem.splits.complete:
         raise ValueError(
             f"beyond {MANY} rows cv must train on all rows that it does not hold out, as KFold does"
         )
-    options: dict[str, Any] = {
-        "stage": f"{STRATEGY}/",
-        "loss": loss, "kernels": tuple(kernels), "ard": ard, "random_state": limits.seed
-    }  # fmt: skip
-    if limits.rough and len(problem) > MANY:
-        options["rough"] = True
+    journal = _journal(problem, limits, recipes, ard)
+    session = Session(Serial(), journal, limits.tell, None, limits.max_time, began=limits.began)
+    made: list[Chosen] = []
+    for recipe in recipes:
+        session.check_time()
+        if made and session.halted is not None:
+            break
+        stage = f"{STRATEGY}/" if len(recipes) == 1 else f"{STRATEGY}/{recipe.label}/"
+        options: dict[str, Any] = {
+            "stage": stage, "loss": recipe.loss, "kernels": recipe.kernels, "ard": ard,
+            "random_state": limits.seed,
+        }  # fmt: skip
+        if limits.rough and len(problem) > MANY:
+            options["rough"] = True
+        made.append(_chosen(problem, pairs, options, separate, session, limits, start))
+    return made
+
+
+def _chosen(
+    problem: Problem,
+    pairs: Sequence[Pair],
+    options: dict[str, Any],
+    separate: bool,
+    session: Session,
+    limits: Limits,
+    start: tuple[float, Kernel] | None,
+) -> Chosen:
+    """What the strategy finds for one recipe."""
     if not separate:
-        options |= {"threads": cores(limits.n_jobs), "start": start}
-        session = Session(
-            Serial(), _journal(problem, limits, options), limits.tell, None, limits.max_time
-        )
+        options = options | {"threads": cores(limits.n_jobs), "start": start}
         found = [_strategy(problem.X, pairs, session, options)]
         chosen = _gathered(pairs, found, [""])
     else:
@@ -85,7 +115,11 @@ def by_default(
     if chosen.error.of == "classes" or len(problem) > MANY or hurried:
         return chosen
     # at the price of one evaluation: the error of all classes together
-    held = hold_out(problem, pairs, chosen.setting, loss)
+    try:
+        with clock.until(limits.end(late=0.5)):
+            held = hold_out(problem, pairs, chosen.setting, options["loss"])
+    except clock.OutOfTimeError:
+        return chosen
     error = held.error(problem, chosen.sigmoids)
     return replace(chosen, error=error, held_out=held.kept(problem, chosen.sigmoids))
 
@@ -99,16 +133,18 @@ def _held_out(
     return HeldOut(found.rows, found.decisions, found.probabilities(sigmoids, 2))
 
 
-def _journal(problem: Problem, limits: Limits, options: dict[str, Any]) -> Journal | None:
+def _journal(
+    problem: Problem, limits: Limits, recipes: Sequence[Recipe], ard: str | bool
+) -> Journal | None:
     """The file to write evaluations to, and to go on from."""
     if limits.checkpoint is None:
         return None
     digest = data_hash(problem.X, problem.codes, problem.weights)
     splits = problem.splits
     folds = data_hash(splits.test, splits.again.sum(axis=1))
-    settings = {name: repr(value) for name, value in options.items() if name != "threads"}
+    settings = {"recipes": repr(tuple(recipes)), "ard": repr(ard)}
     settings |= {"strategy": repr(CONSTANTS), "folds": folds}
-    names = ("log C", *options["kernels"][0].names)
+    names = ("log C", *recipes[0].kernels[0].names)
     return Journal(limits.checkpoint, provenance(limits.seed, digest, names, settings))
 
 
@@ -128,7 +164,7 @@ def _each(
     found = []
     for one in in_order(_alone, tasks, limits.n_jobs):
         found.append(one)
-        if limits.report is not None:
+        if limits.report is not None and one.choice.records:
             limits.report(one.choice.records[-1].evaluation)
     return found
 
@@ -173,5 +209,6 @@ def _gathered(pairs: Sequence[Pair], found: Sequence[Large], names: Sequence[str
         held_out=_held_out(pairs, held_out, sigmoids) if len(pairs) == 1 else None,
         prior=choices[0].prior if len(choices) == 1 else None,
         share=float(np.mean([pair.share for pair in pairs])),
+        charge=float(sum(c.charge for c in choices)),
         machines=machines if len(machines) == len(pairs) else (),
     )

@@ -215,7 +215,7 @@ def _decide(model: Any, grown: Grown, sample: Scan) -> None:
     model._given = judged.given(held)
     if decided is not None:
         notes = (*model.selection_.notes, decided.note)
-        model.selection_ = replace(model.selection_, notes=notes)
+        model.selection_ = replace(model.selection_, notes=notes, error=decided.error)
     k = len(model.classes_)
     model.held_out_proba_ = None
     if sample.read * k <= SAMPLE_CELLS:

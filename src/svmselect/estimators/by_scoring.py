@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer, get_scorer_names
 
+from svmselect import clock
 from svmselect.data import Pair
 from svmselect.estimators.chosen import Chosen, OutOfFold, Setting, hold_out
 from svmselect.estimators.problem import Problem
@@ -83,9 +84,17 @@ def as_scorer(scoring: Any, option: str = "scoring") -> Any:
 
 
 def by_scoring(
-    problem: Problem, pairs: Sequence[Pair], chosen: Chosen, loss: str, scoring: Any, scorer: Any
+    problem: Problem,
+    pairs: Sequence[Pair],
+    chosen: Chosen,
+    loss: str,
+    scoring: Any,
+    scorer: Any,
+    end: float | None = None,
 ) -> Chosen:
     """Of the chosen setting and the best others of the search, the one that scores highest.
+
+    Of those others as many are looked at as there is time for until ``end``.
 
     The score is of all held-out rows at once, with their sample weights. The likelihood breaks
     ties: the setting it prefers comes first.
@@ -95,8 +104,13 @@ def by_scoring(
             f"scoring trains all folds of every finalist, for which {len(problem)} rows are too "
             f"many; give at most {EXACT}, or scoring=None"
         )
-    settings = [chosen.setting, *_finalists(chosen)]
-    judged = [_judged(problem, pairs, setting, loss, scorer) for setting in settings]
+    judged: list[Judged] = []
+    for setting in [chosen.setting, *_finalists(chosen)]:
+        try:
+            with clock.until(end if judged else None):
+                judged.append(_judged(problem, pairs, setting, loss, scorer))
+        except clock.OutOfTimeError:
+            break
     best = max(judged, key=lambda one: one.score)
     name = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", repr(scoring))
     note = f"{name} decided among {len(judged)} settings: {best.score:.4g}"
@@ -127,7 +141,7 @@ def _judged(
     p = held.probabilities(sigmoids, k)
     f = held.decisions[:, 0] + sigmoids[0].shift if k == 2 else np.log(p)
     model = HeldOutModel(problem.classes, f, p)
-    X = problem.X[held.rows] * problem.scaling.scale + problem.scaling.mean
+    X = problem.scaling.undo(problem.X[held.rows])
     y, weights = problem.classes[problem.codes[held.rows]], problem.counts[held.rows]
     options: dict[str, Any] = {}
     if not np.all(weights == 1.0):

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
 from svmselect.data import Pair
-from svmselect.estimators.machines import Machines, class_probabilities, train_pair
+from svmselect.estimators.machines import Machines, class_probabilities
 from svmselect.estimators.posteriors import Posteriors
 from svmselect.estimators.problem import Problem
 from svmselect.estimators.strategies.trainers import Expansion
 from svmselect.kernels import Kernel
-from svmselect.machine.train import train
+from svmselect.machine.batch import Group
+from svmselect.machine.train import train_together
 from svmselect.priors import Prior
 from svmselect.probability import sigmoid_likelihood
 from svmselect.probability.calibration import Sigmoid, upright
+from svmselect.probability.temperature import fit_sharpness, sharpened
 from svmselect.search.trace import Record
 from svmselect.selection.result import HeldOut
 from svmselect.types import Array, ErrorEstimate, IntArray, Note
@@ -41,8 +43,10 @@ class Chosen:
     """A setting, a sigmoid a pair, and how they were found.
 
     ``value`` is that of ``criterion``, ``folded`` whether it looked at the folds; ``share`` is the
-    factor from the C of the records to that of the setting. ``error`` is that of held-out rows,
-    ``held_out`` what was said of them. ``machines`` are there if they are trained already,
+    factor from the C of the records to that of the setting, ``charge`` what the freedom of the
+    hyperparameters costs, in log-likelihood. ``error`` is that of held-out rows,
+    ``held_out`` what was said of them; ``sharpness`` is the power that class probabilities coupled
+    from pairs are raised to. ``machines`` are there if they are trained already,
     ``posterior`` if it is to give the probabilities; ``prior`` is what spoke beside the criterion,
     None where each pair of classes has its own.
     """
@@ -57,6 +61,8 @@ class Chosen:
     error: ErrorEstimate
     held_out: HeldOut | None = None
     share: float = 1.0
+    charge: float = 0.0
+    sharpness: float = 1.0
     machines: tuple[Expansion, ...] = ()
     posterior: Posteriors | None = None
     prior: Prior | None = None
@@ -117,30 +123,55 @@ class OutOfFold:
         return class_probabilities(self.decisions + shifts, slopes, k)
 
 
-def hold_out(problem: Problem, pairs: Sequence[Pair], setting: Setting, loss: str) -> OutOfFold:
+def hold_out(
+    problem: Problem,
+    pairs: Sequence[Pair],
+    setting: Setting,
+    loss: str,
+    folds: int | None = None,
+) -> OutOfFold:
     """Train every pair on every fold, and ask about all rows of the fold, of whatever class.
 
     A fold's machine gets C over its share of the weight, so that the penalty a row stays that of
-    the final machine: otherwise, where most vectors are at the bound, values do not compare.
+    the final machine: otherwise, where most vectors are at the bound, values do not compare. Only
+    the first ``folds`` are looked at if that is given.
     """
-    tests = [np.flatnonzero(t) for t in problem.splits.test.T]
+    tests = [np.flatnonzero(t) for t in problem.splits.test.T][:folds]
     found = [np.empty((len(test), len(pairs))) for test in tests]
-    K = setting.kernels[0](problem.X)
-    for p, pair in enumerate(pairs):
-        C, kernel = setting.of(p)
-        if p and len(setting.kernels) > 1:
-            K = kernel(problem.X)
-        known = None
-        for k, test in enumerate(tests):
-            weights = pair.weights * problem.splits.train[pair.rows, k]
-            share = float(weights.sum() / pair.weights.sum())
-            part = K[np.ix_(pair.rows, pair.rows)] if len(pair.rows) < len(K) else K
-            arguments = (pair.y, C / share, loss, setting.fit_intercept, weights)
-            known = train(part, *arguments, start=known)
-            used = known.support
-            f = K[np.ix_(test, pair.rows[used])] @ known.beta[used]
-            found[k][:, p] = f + known.intercept
+    for (C, kernel), numbers in _by_kernel(pairs, setting):
+        K, groups = kernel(problem.X), []
+        for pair in (pairs[p] for p in numbers):
+            trained = problem.splits.train[pair.rows, : len(tests)].T * pair.weights
+            shares = trained.sum(axis=1, keepdims=True) / pair.weights.sum()
+            rows = None if len(pair.rows) == len(K) else pair.rows
+            groups.append(Group(rows, pair.y, trained / shares, [None] * len(tests)))
+        made = train_together(K, groups, C, loss, setting.fit_intercept)
+        for p, machines in zip(numbers, made, strict=True):
+            for k, (test, machine) in enumerate(zip(tests, machines, strict=True)):
+                used = machine.support
+                f = K[np.ix_(test, pairs[p].rows[used])] @ machine.beta[used]
+                found[k][:, p] = f + machine.intercept
     return OutOfFold(np.concatenate(tests), np.concatenate(found))
+
+
+def sharpen(problem: Problem, chosen: Chosen) -> Chosen:
+    """Make coupled probabilities as sure as the held-out rows say they may be."""
+    held = chosen.held_out
+    if held is None or len(problem.classes) == 2 or chosen.posterior is not None:
+        return chosen
+    codes, counts = problem.codes[held.rows], problem.counts[held.rows]
+    sharpness = fit_sharpness(held.probabilities, codes, counts)
+    told = replace(held, probabilities=sharpened(held.probabilities, sharpness))
+    return replace(chosen, sharpness=sharpness, held_out=told)
+
+
+def _by_kernel(
+    pairs: Sequence[Pair], setting: Setting
+) -> list[tuple[tuple[float, Kernel], Sequence[int]]]:
+    """C and kernel, with the numbers of the pairs that they are for."""
+    if len(setting.kernels) == 1:
+        return [(setting.of(0), range(len(pairs)))]
+    return [(setting.of(p), (p,)) for p in range(len(pairs))]
 
 
 def fitted_machines(
@@ -150,21 +181,25 @@ def fitted_machines(
     setting = chosen.setting
     coefficients = np.zeros((len(problem), len(pairs)))
     intercepts = np.array([sigmoid.shift for sigmoid in chosen.sigmoids])
-    for p, pair in enumerate(pairs):
-        if chosen.machines:
-            trained = chosen.machines[p]
-            coefficients[trained.rows, p] = trained.coefficients
-            intercepts[p] += trained.intercept
-            continue
-        C, kernel = setting.of(p)
-        solution = train_pair(problem.X, pair, kernel, C, loss, setting.fit_intercept)
-        coefficients[pair.rows, p] = solution.beta
-        intercepts[p] += solution.intercept
+    for p, trained in enumerate(chosen.machines):
+        coefficients[trained.rows, p] = trained.coefficients
+        intercepts[p] += trained.intercept
+    for (C, kernel), numbers in () if chosen.machines else _by_kernel(pairs, setting):
+        rows = np.unique(np.concatenate([pairs[p].rows for p in numbers]))
+        groups = []
+        for pair in (pairs[p] for p in numbers):
+            at = None if len(pair.rows) == len(rows) else np.searchsorted(rows, pair.rows)
+            groups.append(Group(at, pair.y, pair.weights[None], (None,)))
+        K = kernel(problem.X[rows])
+        made = train_together(K, groups, C, loss, setting.fit_intercept)
+        for p, (machine,) in zip(numbers, made, strict=True):
+            coefficients[pairs[p].rows, p] = machine.beta
+            intercepts[p] += machine.intercept
     used = np.flatnonzero(coefficients.any(axis=1))
     used = used[np.lexsort((problem.first[used], problem.codes[used]))]
     slopes = np.array([sigmoid.slope for sigmoid in chosen.sigmoids])
     machines = Machines(
         setting.kernels, problem.X[used], coefficients[used], intercepts, slopes,
-        len(problem.classes),
+        len(problem.classes), chosen.sharpness,
     )  # fmt: skip
     return machines, used

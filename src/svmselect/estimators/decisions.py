@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import UndefinedMetricWarning
 
 from svmselect.estimators.by_scoring import as_scorer
+from svmselect.estimators.optimism import with_lost_odds
 from svmselect.estimators.problem import Problem
 from svmselect.probability.thresholds import (
     cost_utilities,
@@ -21,7 +22,7 @@ from svmselect.probability.thresholds import (
     tune_utilities,
 )
 from svmselect.selection.result import HeldOut
-from svmselect.types import Array, IntArray, Note
+from svmselect.types import Array, ErrorEstimate, IntArray, Note
 
 
 class Labelled(Protocol):
@@ -74,18 +75,28 @@ class Judged:
         found[there] = self.probabilities[problem.where[there]]
         return found
 
-    def given(self, problem: Labelled) -> Array:
-        """The probabilities of the rows' own classes, and what the rows count for: (2, rows)."""
-        own = self.probabilities[self.seen, problem.codes[self.seen]]
-        return np.vstack([own, problem.counts[self.seen]])
+    def given(self, problem: Labelled, lost: Array | None = None) -> Array:
+        """The probabilities of the rows' own classes, and what the rows count for: (2, rows).
+
+        ``lost`` is what the log odds of a row's class lose against each class where its fold has
+        no say in the choice; of very many rows each has none.
+        """
+        seen, codes = self.seen, problem.codes[self.seen]
+        p = self.probabilities[seen]
+        own = with_lost_odds(p, codes, np.zeros_like(p) if lost is None else lost[seen])
+        return np.vstack([own, problem.counts[seen]])
 
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """How probabilities become predictions: the largest column of ``p @ utilities``."""
+    """How probabilities become predictions: the largest column of ``p @ utilities``.
+
+    ``error`` is the share of held-out rows that it gets wrong.
+    """
 
     utilities: Array
     note: Note
+    error: ErrorEstimate
 
 
 class Told(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -142,13 +153,15 @@ def rule(threshold: Any, problem: Labelled, judged: Judged) -> Rule | None:
             for told in (decide(p, utilities), p.argmax(axis=1))
         )
         said = f"a held-out row costs {cost:.4g}, {plain:.4g} by the largest probability"
-        return Rule(utilities, Note("choice", f"{_where(utilities)} has the least cost: {said}"))
+        note = Note("choice", f"{_where(utilities)} has the least cost: {said}")
+        return Rule(utilities, note, _error(p, utilities, codes, counts))
     judge = _table_judge(threshold, classes)
     utilities, value = tune_utilities(p, codes, counts, judge)
     plain = judge(decision_table(codes, p.argmax(axis=1), counts, len(classes)))
     name = threshold if isinstance(threshold, str) else getattr(threshold, "__name__", "the score")
     said = f"{value:.4g} on held-out rows, {plain:.4g} by the largest probability"
-    return Rule(utilities, Note("choice", f"{_where(utilities)} is best by {name}: {said}"))
+    note = Note("choice", f"{_where(utilities)} is best by {name}: {said}")
+    return Rule(utilities, note, _error(p, utilities, codes, counts))
 
 
 def threshold_of(utilities: Array) -> float | Array:
@@ -157,6 +170,11 @@ def threshold_of(utilities: Array) -> float | Array:
         return utilities
     first, second = (float(abs(row[0] - row[1])) for row in utilities)
     return first / (first + second)
+
+
+def _error(p: Array, utilities: Array, codes: IntArray, counts: Array) -> ErrorEstimate:
+    wrong = decide(p, utilities) != codes
+    return ErrorEstimate(float(counts @ wrong) / float(counts.sum()), float(counts.sum()))
 
 
 def _where(utilities: Array) -> str:

@@ -10,14 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from svmselect.data import Pair
 from svmselect.kernels import Kernel
 from svmselect.kernels.expansion import Expansion
-from svmselect.machine import Solution
-from svmselect.machine.train import train
 from svmselect.parallel import on_threads
 from svmselect.probability import sigmoid_probability
 from svmselect.probability.coupling import couple
+from svmselect.probability.temperature import sharpened
 from svmselect.types import Array, IntArray
 
 BLOCK = 2**17
@@ -30,6 +28,7 @@ class Machines:
 
     Pairs come as (0, 1), (0, 2), ..., (1, 2), ...; f_p > 0 speaks for the later class, with
     probability 1 / (1 + exp(slopes[p] f_p)), slopes < 0. ``kernels`` are one for all or one a pair.
+    Class probabilities are coupled from those, then raised to the power ``sharpness``.
     """
 
     kernels: tuple[Kernel, ...]
@@ -38,6 +37,7 @@ class Machines:
     intercepts: Array
     slopes: Array
     n_classes: int
+    sharpness: float = 1.0
 
     @cached_property
     def _expansions(self) -> tuple[tuple[slice, Expansion], ...]:
@@ -67,7 +67,8 @@ class Machines:
 
     def probabilities(self, decisions: Array) -> Array:
         """Class probabilities, (n, classes), for these decision values."""
-        return class_probabilities(decisions, self.slopes, self.n_classes)
+        coupled = class_probabilities(decisions, self.slopes, self.n_classes)
+        return sharpened(coupled, self.sharpness)
 
     def in_blocks(self, X: Any, scaled: Callable[[Any], Array], n_jobs: int | None = None) -> Array:
         """``decisions`` of many rows, in blocks of bounded memory; ``scaled`` prepares a block."""
@@ -110,13 +111,6 @@ def class_probabilities(decisions: Array, slopes: Array, k: int) -> Array:
     i, j = np.triu_indices(k, 1)
     pairwise[:, j, i], pairwise[:, i, j] = later, earlier
     return couple(pairwise)
-
-
-def train_pair(
-    X: Array, pair: Pair, kernel: Kernel, C: float, loss: str, fit_intercept: bool
-) -> Solution:
-    """The machine of one pair, on all its rows. O(n^2 d), then the solver's."""
-    return train(kernel(X[pair.rows]), pair.y, C, loss, fit_intercept, pair.weights)
 
 
 def to_dual_coef(coefficients: Array, member: IntArray, n_classes: int) -> Array:

@@ -24,13 +24,15 @@ from svmselect.posterior.moderation import Moderation
 from svmselect.types import Array, Note
 
 
-def check_loss(loss: str) -> None:
-    """Refuse, before any work, a loss that has no such posterior."""
-    if get_loss(loss).curved:
+def hinges(losses: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of some losses that have such a posterior; where none has, refuse before any work."""
+    found = tuple(loss for loss in losses if not get_loss(loss).curved)
+    if not found:
         raise ValueError(
-            f"probability='moderated' is Kwok's posterior for the hinge, and the loss is {loss!r}; "
-            "use loss='hinge', or probability='posterior'"
+            f"probability='moderated' is Kwok's posterior for the hinge, and the loss is "
+            f"{losses[0]!r}; use loss='hinge', or probability='posterior'"
         )
+    return found
 
 
 def by_moderation(problem: Problem, pairs: Sequence[Pair], chosen: Chosen, model: Model) -> Chosen:

@@ -10,6 +10,8 @@ from svmselect.kernels import Kernel, as_kernel
 
 CHOICES = {
     "ard": ("auto", "yes", "no", True, False),
+    "averaging": ("auto", True, False),
+    "standardize": ("auto", True, False),
     "multi_class": ("ovo", "ovo-separate"),
     "decision_function_shape": ("ovr", "ovo"),
     "probability": ("sigmoid", "posterior", "moderated", "auto"),
@@ -51,6 +53,23 @@ def forms(kernel: Any) -> list[Kernel]:
     if not listed:
         raise ValueError("the list of kernels is empty; give at least one")
     return [as_kernel("rbf" if isinstance(k, str) and k == "auto" else k) for k in listed]
+
+
+def averages(estimator: Any) -> bool:
+    """Whether several machines are averaged, where the default strategy decides alone."""
+    alone = is_default(estimator) and estimator.scoring is None
+    alone = alone and estimator.probability == "sigmoid" and estimator.multi_class == "ovo"
+    if estimator.averaging is True and not alone:
+        raise ValueError(
+            "averaging=True goes with criterion, search and prior 'auto', scoring=None, "
+            "probability='sigmoid' and multi_class='ovo'"
+        )
+    return alone and bool(estimator.averaging)
+
+
+def bends(estimator: Any) -> bool:
+    """Whether skewed inputs are bent before they are standardised."""
+    return standardises(estimator) and estimator.standardize == "auto"
 
 
 def standardises(estimator: Any) -> bool:

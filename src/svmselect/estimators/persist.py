@@ -124,13 +124,14 @@ def _check_seal(content: bytes, path: str | os.PathLike[str]) -> None:
 def _ours() -> set[str]:
     """Types of this library that a model may hold: estimators, and what they are told to use."""
     from svmselect import criteria, kernels, priors, search
-    from svmselect.estimators import AutoKLR, AutoSVC
+    from svmselect.estimators import AutoClassifier, AutoKLR, AutoSVC
     from svmselect.tables import Encoder, TableModel
     from svmselect.tables.gaps import Gaps
     from svmselect.tables.inputs import Category, Moment, Number, Ordered, Unused
 
     beliefs = (priors.Flat, priors.Gaussian, priors.Box, priors.Shrinkage, priors.Integrated)
-    types = {AutoSVC, AutoKLR, kernels.Sum, kernels.Product, *beliefs, priors.Together}
+    types = {AutoClassifier, AutoSVC, AutoKLR, kernels.Sum, kernels.Product}
+    types |= {*beliefs, priors.Together}
     types |= {TableModel, Encoder, Gaps, Number, Category, Ordered, Moment, Unused}
     types |= {priors.Hierarchical, *kernels.available().values()}
     types |= {*criteria.available().values(), *search.available().values()}

@@ -15,38 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from svmselect.data import Dataset, Pair, standardise
+from svmselect.data import Dataset, Pair
 from svmselect.estimators.folds import Splits, make_splits
+from svmselect.estimators.scaling import Scaling
 from svmselect.types import Array, BoolArray, IntArray, Note
 
 _FEW = 4
-LARGEST = 1e100  # standardised inputs are clipped here: squares of their differences stay finite
-
-
-@dataclass(frozen=True, eq=False)
-class Scaling:
-    """(x - mean) / scale, column by column."""
-
-    mean: Array
-    scale: Array
-
-    def __call__(self, X: Array) -> Array:
-        """Standardise rows; what overflows is clipped."""
-        with np.errstate(over="ignore"):
-            return np.clip((X - self.mean) / self.scale, -LARGEST, LARGEST)
-
-    @classmethod
-    def of(cls, X: Array, weights: Array, wanted: bool, spans: Array | None = None) -> Scaling:
-        """Means and standard deviations of the rows, or nothing at all.
-
-        ``spans`` are what columns are divided by that are not to be standardised, else NaN.
-        """
-        d = X.shape[1]
-        mean, scale = standardise(X, weights) if wanted else (np.zeros(d), np.ones(d))
-        if spans is None:
-            return cls(mean, scale)
-        given = ~np.isnan(spans)
-        return cls(np.where(given, 0.0, mean), np.where(given, spans, scale))
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +56,7 @@ class Problem:
         class_weight: Any,
         standardize: bool,
         seed: int,
+        bend: bool = False,
         spans: Array | None = None,
     ) -> Problem:
         """Drop, sort, split, merge, scale and weigh; the arguments are checked arrays."""
@@ -102,7 +77,7 @@ class Problem:
         first = np.minimum.reduceat(kept[order], begins)
         where = np.full(len(y), -1)
         where[kept[order]] = np.cumsum(new) - 1
-        scaling = Scaling.of(X[first], sums, standardize, spans)
+        scaling = Scaling.of(X[first], sums, standardize, bend, spans)
         factors = class_factors(class_weight, classes, codes[rows], sums)
         total = float(sums.sum())
         folded = sums * factors[codes[rows]]

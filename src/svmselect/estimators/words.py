@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from svmselect.probability.calibration import Sigmoid
 from svmselect.selection.result import Selection
-from svmselect.types import Array
 
 PREFERENCE = (
     "Where the data do not say, C near 1 and a length scale near the typical distance between rows "
@@ -29,6 +30,9 @@ def _data(model: Any, selection: Selection) -> str:
     merged = selection.rows - selection.kept
     same = f" ({merged} of weight zero or copies of others)" if merged else ""
     scaled = "standardised" if selection.standardised else "not standardised"
+    bent = 0 if model.bend_ is None else int((model.bend_[2] != 1.0).sum())
+    if bent:
+        scaled = f"{bent} of them bent until they lean to no side, then {scaled}"
     how = ""
     if k > 2:
         apart = isinstance(model.kernel_, tuple)
@@ -74,7 +78,7 @@ def _kernel(model: Any) -> str:
 def _inputs(model: Any) -> str:
     shares = model.feature_importances_
     flat = np.flatnonzero(shares == 0)
-    names = _names(model)
+    names = input_names(model)
     text = ""
     if float(shares.max()) > 1.5 / len(shares) and len(shares) > 1:
         order = np.argsort(-shares, kind="stable")[:5]
@@ -86,7 +90,8 @@ def _inputs(model: Any) -> str:
     return text
 
 
-def _names(model: Any) -> list[str]:
+def input_names(model: Any) -> list[str]:
+    """What the inputs are called: by the data, else by number."""
     known = vars(model).get("feature_names_in_")
     return [f"input {a}" for a in range(model.n_features_in_)] if known is None else list(known)
 
@@ -113,11 +118,11 @@ def _advice(model: Any, selection: Selection) -> str:
     if few:
         listed = ", ".join(map(repr, few[:5])) + (", ..." if len(few) > 5 else "")
         notes.append(f"{listed}: fewer than {_FEW} rows, so other folds may choose otherwise")
-    if weak(model.sigmoid_slope_, [one.spread for one in selection.calibration]):
+    if weak(selection.calibration):
         notes.append("the held-out decision values hardly tell the classes apart; other inputs may")
     return "\n".join(f"Note: {note}." for note in notes)
 
 
-def weak(slopes: Array, spreads: Any) -> bool:
+def weak(sigmoids: Sequence[Sigmoid]) -> bool:
     """Whether some pair's sigmoid is as good as flat: its slope over the spread of f below 0.1."""
-    return bool((-slopes * np.asarray(spreads) < 0.1).any())
+    return any(-one.slope * one.spread < 0.1 for one in sigmoids)

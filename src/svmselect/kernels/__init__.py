@@ -14,6 +14,7 @@ from .base import Kernel, Product, Sum
 from .constant import Constant
 from .convert import as_kernel, from_sklearn
 from .general_gaussian import GeneralGaussian
+from .laplacian import Laplacian
 from .leaf import Leaf
 from .linear import Linear
 from .matern import Matern
@@ -28,6 +29,7 @@ __all__ = [
     "Constant",
     "GeneralGaussian",
     "Kernel",
+    "Laplacian",
     "Leaf",
     "LengthScale",
     "Linear",

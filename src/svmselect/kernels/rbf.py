@@ -41,7 +41,7 @@ class RBF(Stationary):
         s *= -0.5
         np.exp(s, out=s)
 
-    def slopes(self, s: Array | None, K: Array, distances: Distances | None = None) -> Array:
+    def slopes(self, squares: Array | Distances, scale: float, K: Array) -> Array:
         return K  # and no distance is needed
 
     def slope(self, s: Array, K: Array | None) -> None:

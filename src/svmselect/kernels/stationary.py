@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .leaf import Leaf
-from .tangents import Memo, PerInput, Shared, Tangent, known_squares
+from .tangents import Memo, PerInput, Shared, Tangent
 from .tiles import Array, Block, Columns, Distances, assemble
 
 LengthScale: TypeAlias = float | Sequence[float]
@@ -33,6 +33,9 @@ class Stationary(Leaf):
     ``profile``, which is f, and ``slope``, both in place on a tile of s. Since ``dk/dlog l_a = -2
     f'(s) (x_a - z_a)^2 / l_a^2``, the derivatives with respect to all length scales together are
     two matrix products.
+
+    ``distances`` makes s, and ``moving`` is what moves with the length scales; those of another sum
+    over the inputs make kernels of that sum, where ``slope`` gives what multiplies each share.
     """
 
     stationary = True
@@ -40,6 +43,8 @@ class Stationary(Leaf):
     box: ClassVar[dict[str, tuple[float, float]]] = {"length_scale": (1e-3, 1e4)}
     per_input: ClassVar[frozenset[str]] = frozenset({"length_scale"})
 
+    distances: ClassVar[type[Distances]] = Distances
+    moving: ClassVar[type[PerInput]] = PerInput
     length_scale: LengthScale
     variables: Sequence[int] | None
 
@@ -145,11 +150,11 @@ class Stationary(Leaf):
         return np.ones(len(X))
 
     def block(self, X: Array, Z: Array | None) -> Block:
-        return _StationaryBlock(self, Distances.of(X, Z, self._scales(X)))
+        return StationaryBlock(self, self.distances.of(X, Z, self._scales(X)))
 
     def against(self, Z: Array) -> Callable[[Array], Block]:
         columns = Columns.of(Z, self._scales(Z))
-        return lambda X: _StationaryBlock(self, columns.from_rows(X))
+        return lambda X: StationaryBlock(self, columns.from_rows(X))
 
     def _scales(self, X: Array) -> Array:
         """The length scales, which have to be as many as the columns, or one."""
@@ -165,49 +170,51 @@ class Stationary(Leaf):
         if not isinstance(self.length_scale, float):
             return self(X)
         with np.errstate(over="ignore", under="ignore"):
-            s = known_squares(X, memo) / self.length_scale**2
+            s = self.distances.known(X, memo) * self.distances.factor(self.length_scale)
             self.profile(s)
         return s
 
     def tangents(self, X: Array, K: Array, memo: Memo) -> list[Tangent]:
         if isinstance(self.length_scale, float):
             with np.errstate(over="ignore", under="ignore"):
-                s = known_squares(X, memo) / self.length_scale**2
-                return [Shared(self.slopes(s, K) * s)]
-        distances = Distances.of(X, None, self.by_column())
-        slopes = self.slopes(None, K, distances)
+                squares = self.distances.known(X, memo)
+                scale = self.distances.factor(self.length_scale)
+                return [Shared(self.slopes(squares, scale, K), squares, scale)]
+        distances = self.distances.of(X, None, self.by_column())
+        slopes = self.slopes(distances, 1.0, K)
         if self.variables is None:
-            return [PerInput(slopes, distances.A)]
-        return [PerInput(slopes, distances.A, np.asarray(self.variables))]
+            return [self.moving(slopes, distances.A)]
+        return [self.moving(slopes, distances.A, np.asarray(self.variables))]
 
-    def slopes(self, s: Array | None, K: Array, distances: Distances | None = None) -> Array:
+    def slopes(self, squares: Array | Distances, scale: float, K: Array) -> Array:
         """Compute -2 f'(s) of all pairs of rows.
 
         Parameters
         ----------
-        s : ndarray of shape (n, n) or None
-            The scaled squared distances, if they are at hand.
+        squares : ndarray of shape (n, n) or Distances
+            The squared distances, or what makes them where they are not at hand.
+        scale : float
+            What multiplies them to give s.
         K : ndarray of shape (n, n)
             The values f(s).
-        distances : Distances, optional
-            What makes s where it is not at hand.
 
         Returns
         -------
         ndarray of shape (n, n)
-            The matrix.
+            The matrix; it may be ``K``.
         """
-        if s is None:
-            assert distances is not None
+        if isinstance(squares, Distances):
             s = np.empty_like(K)
-            assemble(distances.fill, s, symmetric=True)
+            assemble(squares.fill, s, symmetric=True)
         else:
-            s = s.copy()
+            s = squares * scale
         self.slope(s, K)
         return s
 
 
-class _StationaryBlock(Block):
+class StationaryBlock(Block):
+    """A stationary kernel bound to two sets of rows."""
+
     def __init__(self, kernel: Stationary, distances: Distances) -> None:
         self.kernel = kernel
         self.distances = distances

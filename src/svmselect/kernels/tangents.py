@@ -8,14 +8,14 @@ more than one matrix for a parameter that all inputs share, or one for all lengt
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..types import IntArray
-from .tiles import Array, Block, squared_distances
+from .tiles import Array, Block
 
 Memo = dict[Any, Any]
 """What a set of rows keeps from one kernel to the next: squared distances."""
@@ -32,18 +32,29 @@ class Tangent(ABC):
     def times(self, W: Array) -> Tangent:
         """The same of W * K, for a matrix W that stays as it is."""
 
+    def arrays(self) -> tuple[Any, ...] | None:
+        """The arrays that compiled code can work with; None where there are none."""
+        return None
+
 
 @dataclass(frozen=True, eq=False)
 class Shared(Tangent):
-    """One parameter, its derivative a matrix that is there."""
+    """One parameter, its derivative a matrix that is there, or the product with one that is."""
 
     matrix: Array
+    other: Array | None = None
+    scale: float = 1.0
 
     def along(self, rows: Any, used: Any, v: Array) -> Array:
-        return np.asarray(self.matrix[np.ix_(rows, used)] @ v)[:, None]
+        at = np.ix_(rows, used)
+        block = self.matrix[at] if self.other is None else self.matrix[at] * self.other[at]
+        return np.asarray(block @ (self.scale * v))[:, None]
 
     def times(self, W: Array) -> Shared:
-        return Shared(W * self.matrix)
+        return replace(self, matrix=W * self.matrix)
+
+    def arrays(self) -> tuple[Any, ...]:
+        return self.matrix, self.other, self.scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +74,10 @@ class PerInput(Tangent):
         d, b = S.shape[1], v[:, None]
         P = self.M[np.ix_(rows, used)] @ np.hstack([b, b * T, b * T * T])
         found = np.asarray(S * S * P[:, :1] - 2.0 * S * P[:, 1 : d + 1] + P[:, d + 1 :])
+        return self.together(found)
+
+    def together(self, found: Array) -> Array:
+        """The columns of each variable summed."""
         if self.variables is None:
             return found
         member = np.eye(int(self.variables.max()) + 1)[self.variables]
@@ -70,6 +85,11 @@ class PerInput(Tangent):
 
     def times(self, W: Array) -> PerInput:
         return replace(self, M=W * self.M)
+
+    def arrays(self) -> tuple[Any, ...]:
+        if self.variables is None:
+            return self.M, self.scaled, None, self.scaled.shape[1]
+        return self.M, self.scaled, self.variables, int(self.variables.max()) + 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,12 +116,3 @@ class RowByRow(Tangent):
 def directional(tangents: Sequence[Tangent], rows: Any, used: Any, v: Array) -> Array:
     """(dK/dtheta) v at ``rows``, all entries of theta side by side; v is zero beyond ``used``."""
     return np.hstack([tangent.along(rows, used, v) for tangent in tangents])
-
-
-def known_squares(X: Array, memo: Memo) -> Array:
-    """|x_i - x_j|^2 of all rows, made once and kept in ``memo``."""
-    if "squares" not in memo:
-        part: Callable[[], Array] | None = memo.get("part of squares")
-        memo["squares"] = squared_distances(X) if part is None else part()
-    found: Array = memo["squares"]
-    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,6 +124,26 @@ class Distances:
         """Centre on the mean of the columns, divide by the length scales, prepare the product."""
         columns = Columns.of(X if Z is None else Z, length_scale)
         return columns.symmetric if Z is None else columns.from_rows(X)
+
+    @staticmethod
+    def typical(X: Array) -> float:
+        """The median distance between different rows, 1 if there are none; at length scale 1."""
+        squares = np.einsum("ij,ij->i", X, X)
+        d2 = (squares[:, None] + squares - 2.0 * X @ X.T)[np.triu_indices(len(X), 1)]
+        d2 = d2[d2 > 1e-12 * max(float(squares.max(initial=0.0)), 1e-300)]
+        return float(np.sqrt(np.median(d2))) if len(d2) else 1.0
+
+    @staticmethod
+    def known(X: Array, memo: dict[Any, Any]) -> Array:
+        """The whole matrix at length scale 1, made once and kept in ``memo``."""
+        if "squares" not in memo:
+            memo["squares"] = squared_distances(X)
+        return np.asarray(memo["squares"])
+
+    @staticmethod
+    def factor(length_scale: float) -> float:
+        """What multiplies that matrix for another length scale."""
+        return float(length_scale**-2)
 
     def fill(self, rows: slice, cols: slice, out: Array) -> Pairs | None:
         """Write the tile of squared distances; give the pairs that were recomputed, if any."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,6 +23,22 @@ from svmselect.types import OK, Array, IntArray
 _LARGEST = 3000  # rows; beyond, copying the block of the rows trained on costs memory, not time
 _NOBODY = np.empty(0, dtype=np.intp)
 _NOBODY.flags.writeable = False
+
+
+class Moving(Protocol):
+    """dK/dtheta for one or several parameters of a kernel; arrays, or None where it has none."""
+
+    def arrays(self) -> tuple[Any, ...] | None:
+        """(matrix, other or None, scale), or (matrix, scaled inputs, variables or None, count)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A machine over some rows of K (all of them, if None), and where its decisions are asked."""
+
+    rows: IntArray | None
+    solution: Solution
+    held: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +95,44 @@ def _arrays(group: Group) -> tuple[Any, ...]:
     alpha, beta, decision = np.empty((3, *shape))
     order = np.empty(shape, dtype=np.int64)
     starts = [
-        None if s is None
-        else (s.beta, s.decision, s.weights, s.free, s.bound, s.C, s.intercept)
+        None if s is None else _machine(s)
         for s in group.starts
     ]  # fmt: skip
     y, weights = (np.ascontiguousarray(values) for values in (group.y, group.weights))
     return group.rows, y, weights, starts, alpha, beta, decision, order
+
+
+def _machine(s: Solution) -> tuple[Any, ...]:
+    """A machine as the compiled code reads it."""
+    return s.beta, s.decision, s.weights, s.free, s.bound, s.C, s.intercept
+
+
+def jacobians_compiled(
+    K: Array, asked: Sequence[Asked], tangents: Sequence[Moving], threads: int
+) -> list[Array | None]:
+    """d decision/d(log C, parameters) at the rows asked, machine by machine; None: left undone.
+
+    All machines have the same loss, C and kind of offset. ``tangents`` are those of all rows of K.
+    """
+    native = getattr(box_qp.backend(), "jacobian", None)
+    one, terms = asked[0].solution, [tangent.arrays() for tangent in tangents]
+    name = get_loss(one.loss).compiled
+    if native is None or name is None or None in terms:
+        return [None] * len(asked)
+    width = 1 + sum(term[3] if len(term) == 4 else 1 for term in terms if term is not None)
+    found: list[Array | None] = [
+        np.empty((len(one.held), width)) if not len(one.solution.dependent) else None
+        for one in asked
+    ]
+    given = [
+        (a.rows, a.solution.y, _machine(a.solution), a.held, *_ends(a.solution), J)
+        for a, J in zip(asked, found, strict=True)
+        if J is not None
+    ]
+    done = iter(native(K, terms, given, name, one.fit_intercept, one.C, threads))
+    return [J if J is not None and next(done) else None for J in found]
+
+
+def _ends(s: Solution) -> tuple[int, int]:
+    """What limits the intercept where no point is free; -1 where some is."""
+    return (s.ends[0], s.ends[-1]) if s.ends else (-1, -1)

@@ -27,6 +27,7 @@ from types import ModuleType
 import numpy as np
 from scipy.linalg import cho_solve, lapack
 
+from svmselect.clock import look
 from svmselect.machine import reference
 from svmselect.machine.interior import interior_point
 from svmselect.machine.reference import ABSENT, AT_LOWER, AT_UPPER, EXACT, FREE, NO_FREE, PARKED
@@ -53,11 +54,12 @@ def backend() -> ModuleType:
             stacklevel=2,
         )
         return reference
-    from scipy.linalg import cython_lapack
+    from scipy.linalg import cython_blas, cython_lapack
 
-    routines = cython_lapack.__pyx_capi__
+    routines = cython_lapack.__pyx_capi__ | cython_blas.__pyx_capi__
     native: ModuleType = _native
-    native.use_lapack(routines["dpotrf"], routines["dpotrs"], routines["dpstrf"])
+    native.use_lapack(*(routines[name] for name in ("dpotrf", "dpotrs", "dpstrf", "dgemm")))
+    native.use_clock(look)
     return native
 
 

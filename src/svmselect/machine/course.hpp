@@ -142,7 +142,8 @@ class BoxSolver {
         double weight = 0.0;
         for (Index k = 0; k < p_.n; ++k) {
             weight += diagonal(k) * beta[k] * beta[k];
-            states[k] = beta[k] <= p_.lower[k]   ? AT_LOWER
+            states[k] = p_.lower[k] == p_.upper[k] ? ABSENT
+                        : beta[k] <= p_.lower[k] ? AT_LOWER
                         : beta[k] >= p_.upper[k] ? AT_UPPER
                                                  : FREE;
         }

@@ -6,6 +6,8 @@
 
 namespace svmselect {
 
+constexpr double FAINT = 1e-3;
+
 // Active sets to start from, of the rows trained on; what the start did not see is judged by its
 // margin. False where it is too far away.
 template <typename Loss>
@@ -26,6 +28,8 @@ bool sets_of(const Start& start, const Group& group, const double* weights, cons
     for (Index i = 0; i < group.n; ++i)
         if (start.weights[i] == 0.0 && weights[i] > 0.0 && group.y[i] * start.decision[i] < 1.0)
             all[i] = side(i);
+    for (Index i = 0; i < group.n; ++i)
+        if (weights[i] == 0.0) all[i] = ABSENT;
     states.resize(block.n());
     for (Index i = 0; i < block.n(); ++i) states[i] = all[block.in[i]];
     return true;
@@ -36,8 +40,9 @@ void train_dual(const Group& group, const double* weights, const Start* start, c
                 const Lapack& lapack, Watch& watch, Answer& a) {
     const Block block(group, weights, setting.C);
     const Index n = block.n();
-    List<double> ridge(n), lower(n), upper(n), begin(n);
+    List<double> ridge(n), lower(n), upper(n);
     for (Index i = 0; i < n; ++i) {
+        if (block.cost[i] == 0.0) continue;
         const double bound = Loss::bound(block.cost[i]);
         ridge[i] = Loss::ridge(block.cost[i], block.cost[i]);
         lower[i] = block.y[i] < 0.0 ? -bound : 0.0, upper[i] = block.y[i] > 0.0 ? bound : 0.0;
@@ -48,8 +53,9 @@ void train_dual(const Group& group, const double* weights, const Start* start, c
     List<std::int8_t> sets;
     double stretch = 1.0;
     bool warm = false;
+    const List<double> begin = start != nullptr ? block.gather(start->beta) : List<double>(n);
     if (start != nullptr) {
-        begin = block.gather(start->beta), stretch = setting.C / start->C;
+        stretch = setting.C / start->C;
         warm = sets_of<Loss>(*start, group, weights, block, stretch, sets);
     }
     a.done = solver.solve(warm ? sets.data() : nullptr, begin.data(), stretch);
@@ -61,7 +67,8 @@ void train_dual(const Group& group, const double* weights, const Start* start, c
     for (Index i = 0; i < n; ++i)
         if (solver.states[i] == FREE) a.order[a.n_free++] = block.in[i];
     for (Index i = 0; i < n; ++i)
-        if (beta[i] == (block.y[i] > 0.0 ? upper[i] : lower[i])) a.order[a.n_free + a.n_bound++] = block.in[i];
+        if (block.cost[i] > 0.0 && beta[i] == (block.y[i] > 0.0 ? upper[i] : lower[i]))
+            a.order[a.n_free + a.n_bound++] = block.in[i];
     a.ends[0] = solver.ends[0] < 0 ? -1 : block.in[solver.ends[0]];
     a.ends[1] = solver.ends[1] < 0 ? -1 : block.in[solver.ends[1]];
 
@@ -91,6 +98,14 @@ void train_dual(const Group& group, const double* weights, const Start* start, c
         b *= up;
     } else {
         decide();
+    }
+    if (!setting.intercept) {
+        // far from all it was trained on a machine says next to nothing: not as y less almost y
+        for (Index i = 0; i < n; ++i)
+            if (block.cost[i] == 0.0 && std::fabs(decision[i]) < FAINT) {
+                decision[i] = 0.0;
+                for (Index j = 0; j < n; ++j) decision[i] += block.K[i * n + j] * beta[j];
+            }
     }
     a.done = describe<Loss>(block, beta, b, decision, setting.intercept, a);
     block.scatter(beta, a.beta);

@@ -10,7 +10,10 @@
 #include "box_qp.hpp"
 #include "dual.hpp"
 #include "inspect.hpp"
+#include "jacobian.hpp"
+#include "lapack.hpp"
 #include "machine.hpp"
+#include "newton.hpp"
 #include "pivoting.hpp"
 #include "settling.hpp"
 #include "team.hpp"
@@ -29,7 +32,7 @@ using States = nb::ndarray<std::int8_t, nb::ndim<1>, nb::c_contig, nb::device::c
 
 namespace {
 
-Lapack lapack{nullptr, nullptr, nullptr};
+Lapack lapack{nullptr, nullptr, nullptr, nullptr};
 std::once_flag taken;  // two threads may both be the first
 
 void* address(nb::handle capsule) {
@@ -50,11 +53,18 @@ Problem problem(const Matrix& K, const Vector& ridge, const Vector& target, cons
             lower.data(), upper.data(),                   balanced,     total};
 }
 
-// Whether a signal's handler has raised (Ctrl-C), with the interpreter locked for as long as that
-// takes; in threads other than the main one nothing ever has.
+// What raises when the time is over; kept for as long as the process lives.
+PyObject* clock_look = nullptr;
+
+// Whether a signal's handler has raised (Ctrl-C) or the time is over, with the interpreter locked for
+// as long as that takes; in threads that are not Python's nothing ever has.
 bool signalled() {
     nb::gil_scoped_acquire locked;
-    return PyErr_CheckSignals() != 0;
+    if (PyErr_CheckSignals() != 0) return true;
+    if (clock_look == nullptr) return false;
+    PyObject* seen = PyObject_CallNoArgs(clock_look);
+    Py_XDECREF(seen);
+    return seen == nullptr;
 }
 
 // Work with the interpreter unlocked, that a signal can end.
@@ -98,6 +108,23 @@ Start read_start(nb::handle given, Index n) {
             nb::cast<double>(parts[6])};
 }
 
+Group read_rows(const Matrix& K, nb::handle given, const Vector& y) {
+    const std::size_t n = y.shape(0);
+    Group group{K.data(), static_cast<Index>(K.shape(1)), nullptr, static_cast<Index>(n), y.data()};
+    bool fine = K.shape(0) == K.shape(1);
+    if (given.is_none()) {
+        fine = fine && n == K.shape(0);
+    } else {
+        const auto rows = nb::cast<Numbers>(given, false);
+        fine = fine && rows.shape(0) == n;
+        for (std::size_t i = 0; fine && i < n; ++i)
+            fine = 0 <= rows.data()[i] && rows.data()[i] < static_cast<std::int64_t>(K.shape(0));
+        group.rows = rows.data();
+    }
+    if (!fine) throw std::invalid_argument("arrays of different lengths");
+    return group;
+}
+
 // (rows, y, weights, starts, alpha, beta, decision, order), as machine/batch.py gives them. The
 // arrays stay alive as long as that tuple does.
 void read_group(const Matrix& K, nb::handle given, List<Job>& jobs) {
@@ -110,19 +137,10 @@ void read_group(const Matrix& K, nb::handle given, List<Job>& jobs) {
     const auto order = nb::cast<NumberTable>(parts[7], false);
     const std::size_t n = y.shape(0), k = weights.shape(0);
     const auto fits = [&](const auto& table) { return table.shape(0) == k && table.shape(1) == n; };
-    bool fine = K.shape(0) == K.shape(1) && starts.size() == k && fits(weights) && fits(alpha) &&
-                fits(beta) && fits(decision) && fits(order);
-    Group group{K.data(), static_cast<Index>(K.shape(1)), nullptr, static_cast<Index>(n), y.data()};
-    if (parts[0].is_none()) {
-        fine = fine && n == K.shape(0);
-    } else {
-        const auto rows = nb::cast<Numbers>(parts[0], false);
-        fine = fine && rows.shape(0) == n;
-        for (std::size_t i = 0; fine && i < n; ++i)
-            fine = 0 <= rows.data()[i] && rows.data()[i] < static_cast<std::int64_t>(K.shape(0));
-        group.rows = rows.data();
-    }
-    if (!fine) throw std::invalid_argument("arrays of different lengths");
+    if (!(starts.size() == k && fits(weights) && fits(alpha) && fits(beta) && fits(decision) &&
+          fits(order)))
+        throw std::invalid_argument("arrays of different lengths");
+    const Group group = read_rows(K, parts[0], y);
     const Index first = jobs.size();
     for (std::size_t i = 0; i < k; ++i) {
         Job job{group, weights.data() + i * n, !starts[i].is_none(), {}, -1, {}};
@@ -142,6 +160,67 @@ using Train = void (*)(const Group&, const double*, const Start*, const Setting&
 Train training_of(const std::string& loss) {
     if (loss == "hinge") return train_dual<HingeLoss>;
     if (loss == "squared_hinge") return train_dual<SquaredHingeLoss>;
+    if (loss == "logistic") return train_newton<LogisticLoss>;
+    throw std::invalid_argument("no compiled loss of this name");
+}
+
+// (matrix, other or None, scale) or (matrix, scaled inputs, variables or None, count), as
+// kernels/tangents.py gives them.
+Tangent read_tangent(const Matrix& K, nb::handle given) {
+    const auto parts = nb::cast<nb::tuple>(given);
+    const auto matrix = nb::cast<Matrix>(parts[0], false);
+    bool fine = matrix.shape(0) == K.shape(0) && matrix.shape(1) == K.shape(0);
+    Tangent t{matrix.data(), nullptr, nullptr, 1.0, 0, nullptr, 1};
+    if (parts.size() == 4) {
+        const auto scaled = nb::cast<Matrix>(parts[1], false);
+        fine = fine && scaled.shape(0) == K.shape(0);
+        t.scaled = scaled.data(), t.inputs = static_cast<Index>(scaled.shape(1));
+        t.size = nb::cast<Index>(parts[3]);
+        if (!parts[2].is_none()) {
+            const auto variables = nb::cast<Numbers>(parts[2], false);
+            t.variables = variables.data();
+            fine = fine && variables.shape(0) == scaled.shape(1);
+        }
+        for (Index a = 0; fine && a < t.inputs; ++a) {
+            const Index at = t.variables == nullptr ? a : static_cast<Index>(t.variables[a]);
+            fine = 0 <= at && at < t.size;
+        }
+    } else {
+        t.scale = nb::cast<double>(parts[2]);
+        if (!parts[1].is_none()) {
+            const auto other = nb::cast<Matrix>(parts[1], false);
+            fine = fine && other.shape(0) == K.shape(0) && other.shape(1) == K.shape(0);
+            t.other = other.data();
+        }
+    }
+    if (!fine) throw std::invalid_argument("arrays of different lengths");
+    return t;
+}
+
+// (rows, y, machine, held rows, end, end, table to be filled)
+Asked read_asked(const Matrix& K, nb::handle given, Index parameters) {
+    const auto parts = nb::cast<nb::tuple>(given);
+    const auto y = nb::cast<Vector>(parts[1], false);
+    const auto held = nb::cast<Numbers>(parts[3], false);
+    const auto table = nb::cast<Table>(parts[6], false);
+    if (table.shape(0) != held.shape(0) || table.shape(1) != static_cast<std::size_t>(1 + parameters))
+        throw std::invalid_argument("arrays of different lengths");
+    const Group group = read_rows(K, parts[0], y);
+    return {group,
+            read_start(parts[2], group.n),
+            held.data(),
+            static_cast<Index>(held.shape(0)),
+            {nb::cast<Index>(parts[4]), nb::cast<Index>(parts[5])},
+            table.data(),
+            false};
+}
+
+using Ask = bool (*)(const Asked&, const List<Tangent>&, const Setting&, const Lapack&, Watch&);
+
+Ask asking_of(const std::string& loss) {
+    if (loss == "hinge") return decision_jacobian<HingeLoss>;
+    if (loss == "squared_hinge") return decision_jacobian<SquaredHingeLoss>;
+    if (loss == "logistic") return decision_jacobian<LogisticLoss>;
     throw std::invalid_argument("no compiled loss of this name");
 }
 
@@ -168,14 +247,18 @@ void train_all(List<Job>& jobs, Train train, const Setting& setting, Index threa
 NB_MODULE(_native, m) {
     m.def(
         "use_lapack",
-        [](nb::handle potrf, nb::handle potrs, nb::handle pstrf) {
+        [](nb::handle potrf, nb::handle potrs, nb::handle pstrf, nb::handle gemm) {
             std::call_once(taken, [&] {
                 lapack.potrf = reinterpret_cast<decltype(lapack.potrf)>(address(potrf));
                 lapack.potrs = reinterpret_cast<decltype(lapack.potrs)>(address(potrs));
                 lapack.pstrf = reinterpret_cast<decltype(lapack.pstrf)>(address(pstrf));
+            lapack.gemm = reinterpret_cast<decltype(lapack.gemm)>(address(gemm));
             });
         },
-        "Take the addresses of dpotrf, dpotrs and dpstrf from SciPy's capsules.");
+        "Take the addresses of dpotrf, dpotrs, dpstrf and dgemm from SciPy's capsules.");
+    m.def(
+        "use_clock", [](nb::object look) { clock_look = look.release().ptr(); },
+        "Take the function that long loops call now and then, and that raises to end them.");
     m.def(
         "subtract",
         [](Matrix K, Vector ridge, Vector beta, Output residual) {
@@ -245,6 +328,30 @@ NB_MODULE(_native, m) {
             return found;
         },
         "Train machines, into the arrays given; a tuple each, None for what is left to Python.");
+    m.def(
+        "jacobian",
+        [](Matrix K, nb::list tangents, nb::list asked, const char* loss, bool intercept, double C,
+           Index threads) {
+            if (lapack.potrf == nullptr) throw std::runtime_error("use_lapack() was not called");
+            List<Tangent> terms;
+            List<Asked> machines;
+            Index parameters = 0;
+            for (nb::handle tangent : tangents) {
+                terms.push_back(read_tangent(K, tangent));
+                parameters += terms.back().size;
+            }
+            for (nb::handle one : asked) machines.push_back(read_asked(K, one, parameters));
+            const Ask ask = asking_of(loss);
+            unlocked([&](Watch& watch) {
+                side_by_side(machines.size(), threads, watch, [&](Index i, Watch& own) {
+                    machines[i].done = ask(machines[i], terms, {C, intercept}, lapack, own);
+                });
+            });
+            nb::list found;
+            for (Index i = 0; i < machines.size(); ++i) found.append(machines[i].done);
+            return found;
+        },
+        "Fill in d decision/d(log C, parameters) at held-out rows; whether each could be found.");
     m.def(
         "inspect",
         [](Matrix K, double tol) {

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmselect.clock import look
 from svmselect.machine.bordered import Bordered
 from svmselect.machine.losses import Loss
 from svmselect.types import OK, Array, IntArray, Status
@@ -139,6 +140,7 @@ def _newton_point(
     K: Array, y: Array, cost: Array, loss: Loss, fit_intercept: bool, f: Array
 ) -> tuple[Array, float, System]:
     """Where the quadratic model at f has its minimum, and the system that says so, factored."""
+    look()
     z = y * f
     W = cost * loss.curvature(z)
     F = np.flatnonzero(W > 1e-280)

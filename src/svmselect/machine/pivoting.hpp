@@ -7,14 +7,9 @@
 #include <functional>
 
 #include "box_qp.hpp"
+#include "lapack.hpp"
 
 namespace svmselect {
-
-struct Lapack {
-    void (*potrf)(char*, int*, double*, int*, int*);
-    void (*potrs)(char*, int*, int*, double*, int*, double*, int*, int*);
-    void (*pstrf)(char*, int*, double*, int*, int*, int*, double*, double*, int*);
-};
 
 // K_FF + diag(ridge) + lift 11', factored. The lift changes nothing where the sum is fixed, and
 // lets a kernel be singular in the direction of the ones.

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
+from svmselect.clock import look
 from svmselect.machine.active_system import ActiveSystem
 from svmselect.machine.bordered import Bordered
 from svmselect.machine.losses import get_loss
@@ -45,6 +46,7 @@ def margins_without(K: Array, solution: Solution, rows: IntArray) -> Array:
         return margins
     size = max(1, _BATCH // len(tableau.order))
     for first in range(0, len(rows), size):
+        look()
         part = slice(first, first + size)
         margins[part] = _Removals(tableau, rows[part]).margins()
     return margins
@@ -146,6 +148,7 @@ class _Removals:
         for turn in range(_ROUNDS):
             if not len(active):
                 break
+            look()
             here, slack, solved = self._solve(active)
             wrong = self._wrong(active, here, slack)
             number = wrong.sum(axis=1)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmselect.clock import look
 from svmselect.machine.active_system import ActiveSystem
 from svmselect.machine.losses import Logistic
 from svmselect.machine.solution import Solution
@@ -33,6 +34,7 @@ def signs_without(K: Array, solution: Solution, rows: IntArray) -> Array:
         removals = _Removals(K, solution)
         size = max(1, _BATCH // len(removals.there))
         for first in range(0, len(rows), size):
+            look()
             part = slice(first, first + size)
             # near a hard margin the curvature underflows; what is not finite is not certain
             with np.errstate(over="ignore", invalid="ignore"):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from svmselect.clock import look
 from svmselect.machine.batch import Group, train_compiled
 from svmselect.machine.box_qp import BoxQP, solve_box
 from svmselect.machine.check import (
@@ -123,6 +124,7 @@ def train_together(
     check_scale(K)
     for group in groups:
         C = check_penalty(C, group.weights)
+    look()
     found = train_compiled(K, groups, C, loss, fit_intercept, threads)
     by = _train_dual if get_loss(loss).quadratic else _train_primal
     whole = []
@@ -131,6 +133,7 @@ def train_together(
         block: Array | None = None
         for machine, weights, known in zip(machines, group.weights, group.starts, strict=True):
             if machine is None:
+                look()
                 start = known or (done[0] if done else None)
                 if block is None:
                     block = K if group.rows is None else K[np.ix_(group.rows, group.rows)]

@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 
+from svmselect.clock import look
 from svmselect.devices import Matrix
 from svmselect.posterior.frame import Frame
 from svmselect.posterior.noise import Noise
@@ -179,6 +180,7 @@ def run(
     watched = np.unique(np.linspace(0, n - 1, min(n, 5)).round().astype(int))
     potential, residual, latents, accept, divergent = [], [], [], [], 0
     for _ in range(iterations):
+        look()
         state, info = stepper.move(state, noise)
         if collect is not None:
             collect(state.delta)

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from svmselect.clock import look
 from svmselect.posterior.averages import dense
 from svmselect.posterior.backend import get_backend
 from svmselect.posterior.hmc import DIVERGENT, Trace
@@ -113,6 +114,7 @@ def paper_hmc(
     watched = np.unique(np.linspace(0, n - 1, min(n, 5)).round().astype(int))
     potentials, latents = np.empty((kept, chains)), np.empty((len(watched), kept, chains))
     for draw in range(total):
+        look()
         h, p, theta, chance, worst = chain.update(h, p, chain.steps(log_step))
         if draw < total // 4:  # Robbins & Monro
             log_step += (chance.mean() - ACCEPT) * 10.0 / (draw + 30.0)

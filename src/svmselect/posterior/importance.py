@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
+from svmselect.clock import look
 from svmselect.devices import Matrix
 from svmselect.posterior.diagnostics import pareto_k, weight_ess
 from svmselect.posterior.frame import Frame
@@ -55,6 +56,7 @@ def importance_sampling(frame: Frame, noise: Noise, draws: int = 4096) -> Eviden
     pairs = max(draws // 2, 1)
     logs: list[Array] = []
     while (done := sum(part.shape[1] for part in logs)) < pairs:
+        look()
         width = min(pairs - done, max(_BLOCK // n, 1))
         delta = frame.factor @ noise.normal(rank, width)
         two = [frame.residual(sign * delta)[0] for sign in (1.0, -1.0)]

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from svmselect.clock import look
 from svmselect.posterior.approximation import Start
 from svmselect.posterior.fixed_point import TINY, Equations, State
 from svmselect.types import OK, Array, Status
@@ -80,6 +81,7 @@ def _iterate(state: State, tol: float, limit: int) -> tuple[State, int, bool]:
     damping, last = np.ones_like(state.m), np.zeros_like(state.m)
     count = 1
     while state.residual > max(tol, 10.0 * state.noise):
+        look()
         if stuck > 1 and state.residual < _FINE:
             break
         if count >= limit and (state.residual > _NEAR or count >= 2 * limit):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 from svmselect.files.lines import append_line
 from svmselect.files.whole import write_whole
@@ -13,7 +14,7 @@ from svmselect.report.record import FORMAT, Report
 from svmselect.search.trace import read_lines
 
 
-def write(report: Report, path: str | os.PathLike[str]) -> None:
+def write(report: Report, path: str | os.PathLike[str], model: Any = None) -> None:
     """Write the page: one HTML file that needs nothing else.
 
     Parameters
@@ -22,8 +23,13 @@ def write(report: Report, path: str | os.PathLike[str]) -> None:
         The report.
     path : str or path-like
         The file.
+    model : AutoSVC or AutoKLR, optional
+        The model that the page is of: it remembers the file as ``report_``, and its card in a
+        notebook has a link to the page.
     """
     write_whole(path, render(report))
+    if model is not None:
+        model.report_ = os.fspath(path)
 
 
 def append(report: Report, path: str | os.PathLike[str]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from svmselect.estimators.words import weak
 from svmselect.plots.data import scales
-from svmselect.plots.data.calibration import CalibrationData, codes_of, of_rows, wilson
+from svmselect.plots.data.calibration import CalibrationData, codes_of, of_rows
 from svmselect.plots.data.curves import curve_data
 from svmselect.plots.data.decisions import decided, decision_data, doubts
 from svmselect.plots.data.landscape import ROWS, landscape_data
@@ -18,6 +18,7 @@ from svmselect.plots.data.learning import LearningData, learning_data
 from svmselect.plots.data.refit import Refit
 from svmselect.plots.data.source import of_refit
 from svmselect.plots.data.trace import trace_data
+from svmselect.probability.intervals import wilson
 from svmselect.report import provenance, words
 from svmselect.report.optima import other_optima
 from svmselect.report.record import ErrorRates, Rate, Report, Rival
@@ -40,7 +41,7 @@ def of_fit(
     grid: Rival | None = None,
     warnings: Sequence[str] = (),
     settings: Mapping[str, Any] | None = None,
-    numbers: Sequence[int] | None = None,
+    numbers: Any = None,
 ) -> Report:
     """Make the report of a fitted classifier on the rows it was fitted to.
 
@@ -65,7 +66,7 @@ def of_fit(
     settings : mapping, optional
         What the reader needs to repeat the fit; "command" is shown as the command to repeat it by,
         "predict" as the one to predict new rows by.
-    numbers : sequence of int, optional
+    numbers : array-like of int, optional
         What the rows are called, where the page names some; their positions in X, from 0, if None.
 
     Returns
@@ -145,7 +146,7 @@ class _Judged:
     def by_folds(cls, refit: Refit) -> _Judged:
         """The rows of the fit, held out in turn."""
         rows, p = refit.judged
-        predicted, problem = decided(p, refit.model.threshold_), refit.problem
+        predicted, problem = decided(p, refit.threshold), refit.problem
         return cls(p, predicted, problem.codes[rows], problem.counts[rows], refit.source)
 
     @classmethod
@@ -178,7 +179,7 @@ def _warnings(model: Any) -> list[str]:
     if few:
         listed = ", ".join(few[:5]) + (", ..." if len(few) > 5 else "")
         found.append(f"{listed}: fewer than {_FEW} rows, so other folds may choose otherwise")
-    if weak(model.sigmoid_slope_, [one.spread for one in selection.calibration]):
+    if weak(selection.calibration):
         found.append("the held-out decision values hardly tell the classes apart; other inputs may")
     return found
 

@@ -9,7 +9,6 @@ places, and a run that resumes first repeats the chain it was killed in.
 from __future__ import annotations
 
 import math
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -18,6 +17,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from svmselect import clock
+from svmselect.clock import OutOfTimeError
 from svmselect.parallel import Pool
 from svmselect.search.base import Search, Space, State, order_of
 from svmselect.search.checkpoint import Journal
@@ -121,7 +122,7 @@ class Session:
     records: list[Record] = field(default_factory=list)
     runs: list[str] = field(default_factory=list)
     halted: Status | None = None
-    began: float = field(default_factory=time.monotonic)
+    began: float = field(default_factory=lambda: clock.now())
     best: Record | None = None
 
     def known(self, label: str) -> dict[int, Record]:
@@ -137,24 +138,30 @@ class Session:
             return
         if self.journal is not None:
             self.journal.append(record)
-        elapsed = time.monotonic() - self.began
+        elapsed = clock.now() - self.began
         if self.callback is not None:
             progress = Progress(record, self.best, len(self.records), elapsed)
             if self.callback(progress) and self.halted is None:
                 self.halted = Status("callback", "the callback said stop: the best so far")
 
     @property
-    def time_left(self) -> float | None:
-        """Seconds until ``max_time``; None if there is no limit, or nothing to show for it yet."""
-        if self.max_time is None or self.best is None:
+    def end(self) -> float | None:
+        """When an evaluation is cut; later where there is nothing to show yet."""
+        if self.max_time is None:
             return None
-        return max(0.0, self.max_time - (time.monotonic() - self.began))
+        late = clock.allowance(self.max_time) / 2.0 if self.best is None else 0.0
+        return self.began + self.max_time + late
+
+    @property
+    def time_left(self) -> float | None:
+        """Seconds until then."""
+        return None if self.end is None else max(0.0, self.end - clock.now())
 
     def within(self, seconds: float | None) -> Session:
         """A session of its own with so much time, that writes and tells where this one does."""
         return replace(
             self, max_time=seconds, budget=None, records=[], runs=[], halted=self.halted,
-            began=time.monotonic(), best=None,
+            began=clock.now(), best=None,
         )  # fmt: skip
 
     def take(self, other: Session) -> None:
@@ -169,7 +176,12 @@ class Session:
         """Halt if the time is up, or most of the next evaluation would come after it."""
         left, last = self.time_left, self.records[-1].evaluation.seconds if self.records else 0.0
         if self.halted is None and left is not None and (left == 0.0 or left < 0.5 * last):
-            self.halted = Status("time", f"{self.max_time:g} s are over: the best so far")
+            self.stop()
+
+    def stop(self) -> None:
+        """Halt because the time is over."""
+        found = "the best so far" if self.best is not None else "before anything was evaluated"
+        self.halted = Status("time", f"{self.max_time:g} s are over: {found}")
 
 
 def run(jobs: Sequence[Job], session: Session) -> list[Outcome]:
@@ -187,12 +199,15 @@ def run(jobs: Sequence[Job], session: Session) -> list[Outcome]:
             session.check_time()
             while ready and len(flying) < session.pool.size and session.halted is None:
                 lane = ready.popleft()
-                flying[session.pool.submit(_evaluate, *lane.task())] = lane
+                with clock.until(session.end):
+                    flying[session.pool.submit(_evaluate, *lane.task())] = lane
             done, _ = wait(flying, session.time_left, FIRST_COMPLETED)
             for future in done:
                 lane = flying.pop(future)
                 # in turns: whenever a selection is cut short every run has had its share
                 ready.extend(lane.done(*future.result()))
+    except OutOfTimeError:
+        session.stop()
     except KeyboardInterrupt:
         if session.best is None:
             raise

@@ -315,9 +315,16 @@ def _packed(H: Array) -> str:
 
 
 def _unpacked(text: str, p: int) -> Array:
-    """Undo ``_packed``."""
+    """Undo ``_packed``; what it did not pack is an error, and unpacked no further than needed."""
+    size = 4 * p * (p + 1)
+    try:
+        content = zlib.decompressobj().decompress(b64decode(text), max(1, size) + 1)
+    except zlib.error as error:
+        raise ValueError(f"its Hessian is damaged ({error})") from None
+    if len(content) != size or p * p > _LARGEST:
+        raise ValueError("its Hessian is not of the size of its point")
     H = np.zeros((p, p))
-    H[np.triu_indices(p)] = np.frombuffer(zlib.decompress(b64decode(text)), dtype="<f8")
+    H[np.triu_indices(p)] = np.frombuffer(content, dtype="<f8")
     return np.asarray(H + np.triu(H, 1).T)
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from svmselect.criteria import Criterion
-from svmselect.criteria.base import Context, Verdict, refit_together
+from svmselect.criteria.base import Context, Verdict
 from svmselect.criteria.likelihood import Likelihood, Unfolded
-from svmselect.criteria.resampling import Resampled
+from svmselect.criteria.resampling import Resampled, prepare
 from svmselect.data import Dataset
 from svmselect.kernels import Kernel
 from svmselect.types import OK, Array, IntArray, Sensitivity
@@ -92,7 +92,8 @@ class Pairwise(Criterion):
         gradient = np.zeros(1 + len(context.kernel.theta))
         hessian = np.zeros((len(gradient), len(gradient)))
         details: Mapping[str, Any] = {}
-        for (part, own), share in zip(self._contexts(context), self.shares(), strict=True):
+        contexts = self._contexts(context, jacobian=True)
+        for (part, own), share in zip(contexts, self.shares(), strict=True):
             verdict = part.criterion.expand(own)
             assert verdict.gradient is not None
             assert verdict.hessian is not None
@@ -113,12 +114,12 @@ class Pairwise(Criterion):
     def unfold(self, context: Context, jacobian: bool) -> list[Unfolded]:
         """What the value is made of, pair by pair; for the likelihood."""
         found: list[Unfolded] = []
-        for part, own in self._contexts(context):
+        for part, own in self._contexts(context, jacobian):
             assert isinstance(part.criterion, Likelihood)
             found += part.criterion.unfold(own, jacobian)
         return found
 
-    def _contexts(self, context: Context) -> Iterator[tuple[Part, Context]]:
+    def _contexts(self, context: Context, jacobian: bool = False) -> Iterator[tuple[Part, Context]]:
         """Each pair as its criterion sees it: a part of the same Gram matrix.
 
         Machines of folds are trained for all pairs at once.
@@ -132,16 +133,12 @@ class Pairwise(Criterion):
             memo = context.memo if whole else context.memo.setdefault(p, {})
             own = Context(
                 part.data, *settings, start=known.get(p, {}), trained=trained.get(p, {}),
-                memo=memo, threads=context.threads, gram=context.K, rows=None if whole else rows,
+                memo=memo, threads=context.threads, whole=context, rows=None if whole else rows,
             )  # fmt: skip
             found.append((part, own))
-        folded = [(own, part.criterion) for part, own in found]
-        refit_together(
-            [
-                (own, *judge.machines(judge.folds(own.data)))
-                for own, judge in folded
-                if isinstance(judge, Resampled)
-            ]
+        prepare(
+            [(own, j) for part, own in found if isinstance(j := part.criterion, Resampled)],
+            jacobian,
         )
         for p, (part, own) in enumerate(found):
             yield part, own

@@ -22,11 +22,11 @@ from svmselect.search import available as all_searches
 from svmselect.search.checkpoint import Journal, seed_of
 from svmselect.search.run import Job, Outcome, Progress, Session, run
 from svmselect.search.starts import make_space, make_starts
-from svmselect.search.trace import Trace, provenance, sorted_records
+from svmselect.search.trace import Record, Trace, provenance, sorted_records
 from svmselect.selection.hierarchy import Climb, climb
 from svmselect.selection.objective import Objective, Posterior
 from svmselect.selection.result import Selection
-from svmselect.types import Array, ErrorEstimate, IntArray, Note, Status
+from svmselect.types import Array, ErrorEstimate, Evaluation, IntArray, Note, Status
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,6 +172,9 @@ def _chosen(plan: Plan, session: Session, header: Mapping[str, Any], path: Any) 
         for form, end in zip(plan.forms, ends, strict=True)
     ]
     candidates = tuple(selection for selection in made if selection is not None)
+    if not candidates and session.halted is not None and session.halted.name == "time":
+        alone = conclude(plan, plan.forms[0], _unjudged(plan.forms[0], ends[0]), trace, session)
+        candidates = () if alone is None else (alone,)
     if not candidates:
         reasons = dict.fromkeys(str(o.status) for end in ends for o in end.outcomes)
         raise ValueError(
@@ -202,6 +205,14 @@ class _End:
         prior = tight if tau > 0 else asked.beside
         details = {"tau": tau, "marginals": found.marginals, "marginal": found.best.marginal}
         return cls(prior, (found.best.outcome,), details)
+
+
+def _unjudged(form: Form, end: _End) -> _End:
+    """The start of a kernel's first run, as its result: there was no time to evaluate it."""
+    point, names, first = form.starts[0], form.space.names, end.outcomes[0]
+    answer = Evaluation(point, np.nan, details={"value": np.nan, "validation": np.nan})
+    record = Record(first.job.label, 0, names, answer)
+    return replace(end, outcomes=(replace(first, best=record),))
 
 
 def conclude(plan: Plan, form: Form, end: _End, trace: Trace, session: Session) -> Selection | None:

@@ -149,6 +149,12 @@ class Selection:
         C = f"{self.C:.6g}" if isinstance(self.C, float) else repr(self.C)
         return f"<Selection C={C}, {self.kernel!r}, value={self.value:.6g}, {ended}>"
 
+    def _repr_html_(self) -> str:
+        """A card, for notebooks."""
+        from svmselect.selection.card import of_selection
+
+        return of_selection(self)
+
     @property
     def names(self) -> tuple[str, ...]:
         """The search coordinates."""

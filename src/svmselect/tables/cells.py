@@ -120,5 +120,5 @@ def _quick_numbers(raw: Any) -> Array | None:
 
     try:
         return np.asarray(pd.to_numeric(raw), dtype=np.float64)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):  # the last of a whole number of 309 digits
         return None

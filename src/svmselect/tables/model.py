@@ -45,9 +45,33 @@ class TableModel:
         labels, p = zip(*parts, strict=True)
         return np.concatenate(labels), np.vstack(p)
 
+    def sets(self, probabilities: Array, alpha: float) -> list[list[str]]:
+        """The classes in the prediction set of each row, the most probable first."""
+        sets = getattr(self._decider, "_sets", None)
+        if sets is None:
+            raise ValueError(
+                f"a {type(self._decider).__name__} knows no sets of classes; fit an AutoSVC or "
+                "AutoKLR for them"
+            )
+        inside = sets(probabilities, alpha)
+        order = np.argsort(-probabilities, axis=1, kind="stable")
+        classes = self.classes
+        return [
+            [classes[j] for j in row if there[j]] for row, there in zip(order, inside, strict=True)
+        ]
+
     def predict(self, table: Table, title: str = "the table") -> tuple[NDArray[Any], Array]:
-        """Labels and probabilities, which agree."""
+        """Labels and probabilities, which agree but where the model has a threshold of its own."""
         known = vars(self.estimator).get("encoder_")
         whole = isinstance(known, Encoder)
         p = self.estimator.predict_proba(table if whole else self.encoder.encode(table, title))
-        return np.asarray(self.estimator.classes_)[p.argmax(axis=1)], p
+        labels = getattr(self._decider, "_labels", None)
+        if labels is None:  # a classifier of scikit-learn
+            return np.asarray(self.estimator.classes_)[p.argmax(axis=1)], p
+        return labels(p), p
+
+    @property
+    def _decider(self) -> Any:
+        """The classifier, the last step of a pipeline."""
+        steps = getattr(self.estimator, "steps", None)
+        return self.estimator if steps is None else steps[-1][1]

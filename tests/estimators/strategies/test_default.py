@@ -10,7 +10,9 @@ import pytest
 from svmselect.data import Pair, stratified_folds
 from svmselect.estimators.strategies.choice import Choice
 from svmselect.estimators.strategies.constants import CONSTANTS
-from svmselect.estimators.strategies.default import choose, median_distance
+from svmselect.estimators.strategies.default import choose
+from svmselect.estimators.strategies.steps import Unit
+from svmselect.kernels import RBF, Laplacian, Linear
 from svmselect.machine import solve
 from svmselect.parallel import Serial
 from svmselect.search.run import Progress, Session
@@ -162,10 +164,15 @@ def test_hostile_inputs() -> None:
         assert np.isfinite(choice.C)
 
 
-def test_median_distance() -> None:
+def test_typical_distance() -> None:
     X = np.array([[0.0], [1.0], [3.0]])
-    assert median_distance(X, 0) == pytest.approx(2.0)
-    assert median_distance(np.ones((5, 2)), 0) == 1.0
+    for kernel in (RBF(), Laplacian()):
+        assert Unit.of(X, 0).log(kernel) == pytest.approx(np.log(2.0))
+        assert Unit.of(np.ones((5, 2)), 0).log(kernel) == 0.0
+    square = np.array([[0.0, 0.0], [1.0, 1.0]])
+    assert Unit.of(square, 0).log(RBF()) == pytest.approx(np.log(np.sqrt(2.0)))
+    assert Unit.of(square, 0).log(Laplacian()) == pytest.approx(np.log(2.0))
+    assert Unit.of(square, 0).log(Linear()) == 0.0
 
 
 def test_many_more_inputs_than_separate_scales_are_thought_of_for() -> None:

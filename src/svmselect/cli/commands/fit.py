@@ -35,6 +35,7 @@ def fit(
     kernel: of.Kernel = None,
     ard: of.LengthScales = of.Ard.auto,
     loss: of.Losses = of.Loss.hinge,
+    threshold: of.Threshold = "argmax",
     max_time: of.MaxTime = None,
     jobs: of.Jobs = None,
     seed: of.Seed = 0,
@@ -55,6 +56,14 @@ def fit(
             "--report/--no-report", help="Whether to draw the page.", rich_help_panel=of.OUTPUT
         ),
     ] = True,
+    onnx: Annotated[
+        bool,
+        typer.Option(
+            "--onnx",
+            help="Also write model.onnx, for runtimes without Python.",
+            rich_help_panel=of.OUTPUT,
+        ),
+    ] = False,
     quiet: of.Quiet = False,
     as_json: of.Json = False,
     debug: of.Debug = False,
@@ -80,11 +89,13 @@ def fit(
         kernels=tuple(kernel or ()),
         ard=ard.value,
         loss=loss.value,
+        threshold=threshold,
         max_time=max_time,
         jobs=jobs,
         resume=resume,
         grid=grid,
         page=page,
+        onnx=onnx,
     )
     return run(options, Output(quiet, as_json))
 

@@ -33,6 +33,14 @@ def predict(
             help="Put ' before texts that a spreadsheet would take for formulas.",
         ),
     ] = False,
+    coverage: Annotated[
+        float | None,
+        typer.Option(
+            "--coverage",
+            metavar="PART",
+            help="Also give sets of classes that hold the true one so often, e.g. 0.9.",
+        ),
+    ] = None,
     quiet: of.Quiet = False,
     as_json: of.Json = False,
     debug: of.Debug = False,
@@ -42,4 +50,4 @@ def predict(
     from svmselect.cli.predict import run
 
     told = Output(quiet, as_json)
-    run(model, data, output, tuple(keep or ()), missing, header, told, escape)
+    run(model, data, output, tuple(keep or ()), missing, header, told, escape, coverage)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ OPSET, OPSET_ML, IR = 18, 3, 8
 """What ONNX Runtime 1.18 and all later ones read."""
 
 
-def package() -> ModuleType:
+def package() -> Any:
     """The package onnx, an extra."""
     try:
         import onnx

@@ -11,6 +11,7 @@ import numpy as np
 from svmselect.estimators.machines import Machines
 from svmselect.estimators.onnx.graph import Graph
 from svmselect.estimators.onnx.kernels import kernel_values
+from svmselect.estimators.rest import Rest
 from svmselect.kernels import Kernel
 from svmselect.probability.coupling import SMALLEST
 from svmselect.types import Array
@@ -31,7 +32,14 @@ def _of_machines(graph: Graph, machines: Machines, X: str) -> str:
     f = decisions(graph, machines, X)
     later = graph.add("Sigmoid", graph.add("Mul", f, -machines.slopes))
     earlier = graph.add("Sigmoid", graph.add("Mul", f, machines.slopes))
-    return of_pairs(graph, earlier, later, machines.n_classes)
+    p = of_pairs(graph, earlier, later, machines.n_classes)
+    return p if machines.sharpness == 1.0 else sharpened(graph, p, machines.sharpness)
+
+
+def sharpened(graph: Graph, p: str, sharpness: float) -> str:
+    """See ``probability.temperature``."""
+    logs = graph.add("Mul", graph.add("Log", graph.add("Max", p, 1e-300)), sharpness)
+    return graph.add("Softmax", logs, axis=1)
 
 
 def decisions(graph: Graph, machines: Machines, X: str) -> str:
@@ -46,10 +54,19 @@ def decisions(graph: Graph, machines: Machines, X: str) -> str:
             own = machines.vectors[used], coefficients[used, p : p + 1]
             columns.append(_expansion(graph, kernel, X, *own))
         f = graph.add("Concat", *columns, axis=1)
-    f = graph.add("Add", f, machines.intercepts)
-    # a constant kernel says the same of all rows
+    return _for_each_row(graph, graph.add("Add", f, machines.intercepts), X, machines.intercepts)
+
+
+def _for_each_row(graph: Graph, f: str, X: str, intercepts: Array) -> str:
+    """The same values where X has rows to say them of: a constant kernel knows no rows."""
     rows = graph.add("Slice", graph.add("Shape", X), [0], [1])
-    return graph.add("Expand", f, graph.add("Concat", rows, [len(machines.intercepts)], axis=0))
+    return graph.add("Expand", f, graph.add("Concat", rows, [len(intercepts)], axis=0))
+
+
+def _of_rest(graph: Graph, rest: Rest, X: str) -> str:
+    f = _expansion(graph, rest.kernel, X, rest.vectors, rest.coefficients)
+    logits = graph.add("Add", f, rest.intercepts)
+    return graph.add("Softmax", _for_each_row(graph, logits, X, rest.intercepts), axis=1)
 
 
 def _expansion(graph: Graph, kernel: Kernel, X: str, vectors: Array, coefficients: Array) -> str:
@@ -92,4 +109,7 @@ def of_pairs(graph: Graph, earlier: str, later: str, k: int) -> str:
     return graph.add("Div", shares, graph.add("ReduceSum", shares, [1], keepdims=1))
 
 
-_MAKERS: dict[type, Callable[[Graph, Any, str], str]] = {Machines: _of_machines}
+_MAKERS: dict[type, Callable[[Graph, Any, str], str]] = {
+    Machines: _of_machines,
+    Rest: _of_rest,
+}

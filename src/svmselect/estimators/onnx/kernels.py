@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 
 from svmselect.estimators.onnx.graph import Graph, package
-from svmselect.kernels import RBF, Constant, Kernel, Linear, Matern, Polynomial, Product, Sum
+from svmselect.kernels import (
+    RBF,
+    Constant,
+    Kernel,
+    Laplacian,
+    Linear,
+    Matern,
+    Polynomial,
+    Product,
+    Sum,
+)
 from svmselect.types import Array
 
 
@@ -65,7 +75,7 @@ def _squares(graph: Graph, kernel: Any, X: str, vectors: Array) -> str:
     The scales are in the constants: ONNX Runtime turns a number that multiplies a product of
     matrices, or one of its factors, into an attribute of single precision.
     """
-    weights = np.broadcast_to(np.asarray(kernel.length_scale) ** -2.0, vectors.shape[1:])
+    weights = np.broadcast_to(kernel.by_column() ** -2.0, vectors.shape[1:])
     centre = vectors.mean(axis=0)
     B = vectors - centre
     A = graph.add("Sub", X, centre)
@@ -88,7 +98,7 @@ def over_inputs(
     A loop of the graph, so that neither it nor the memory it takes grows with the inputs.
     """
     helper, number = package().helper, package().TensorProto.DOUBLE
-    length_scale = np.asarray(kernel.length_scale)
+    length_scale = kernel.by_column()
     A = graph.add("Transpose", graph.add("Div", X, length_scale), perm=[1, 0])
     B = graph.constant(np.ascontiguousarray((vectors / length_scale).T))
     rows = graph.add("Slice", graph.add("Shape", X), [0], [1])
@@ -109,8 +119,14 @@ def over_inputs(
     return graph.add("Scan", zeros, A, B, body=loop, num_scan_inputs=2)
 
 
+def _laplacian(graph: Graph, kernel: Any, X: str, vectors: Array) -> str:
+    s = over_inputs(graph, kernel, X, vectors, lambda body, d: body.add("Abs", d))
+    return graph.add("Exp", graph.add("Neg", s))
+
+
 _MAKERS: dict[type[Kernel], Callable[[Graph, Any, str, Array], str]] = {
     Constant: _constant,
+    Laplacian: _laplacian,
     Linear: _linear,
     Matern: _matern,
     Polynomial: _polynomial,

@@ -29,8 +29,8 @@ class Choice:
     log-likelihood, ``error`` the held-out error of p > 1/2, ``held_out`` the decision values behind
     both (NaN where a row is in no fold), ``tau`` the spread given to the log length scales (0: one
     length scale for all inputs), ``marginal`` the negative log marginal likelihood that kernels are
-    compared by; ``hurried`` if there was no time to judge it on all folds. ``prior`` is what spoke
-    beside the likelihood.
+    compared by, ``charge`` the part of it that is no likelihood; ``hurried`` if there was no time
+    to judge it on all folds. ``prior`` is what spoke beside the likelihood.
     """
 
     C: float
@@ -44,6 +44,7 @@ class Choice:
     notes: tuple[Note, ...]
     seconds: float
     marginal: float = np.nan
+    charge: float = 0.0
     hurried: bool = False
     prior: Prior | None = None
 
@@ -76,16 +77,23 @@ def conclude(steps: Steps, best: Place, notes: list[Note]) -> Choice:
     count = len(isotropic(kernel).theta) + 1 + (best.tau > 0.0)
     choice = _choice(
         steps.task, unfolded, sigmoids, C * steps.task.share, made, value, best.tau,
-        marginal + count, notes, folds is not None,
+        marginal + count, marginal + count - _loss(best), notes, folds is not None,
     )  # fmt: skip
     return replace(choice, prior=prior)
+
+
+def _loss(place: Place) -> float:
+    """The negative log-likelihood of all data there, without any prior."""
+    return place.height + place.answer.details.get("log_prior", 0.0)
 
 
 def _affordable(steps: Steps, answer: Evaluation) -> int | None:
     """How many folds to judge the choice on: all, or those seen already if time is over."""
     session, seen = steps.session, answer.details.get("folds")
-    if seen is None or session.max_time is None or steps.going:
+    if session.max_time is None or steps.going:
         return None
+    if seen is None:  # nothing was evaluated: one fold, for the sigmoids
+        return None if np.isfinite(answer.value) else 1
     every = steps.task.first_round * steps.task.rounds
     if answer.seconds * every / seen <= max(0.1 * session.max_time, steps.constants.grace):
         return None
@@ -96,12 +104,13 @@ def _edges(steps: Steps, point: Array) -> list[Note]:
     """Say what ended on the edge of the range that was searched."""
     c = steps.constants
     told: list[Note] = []
-    scaled = np.array(["length_scale" in name for name in _names_at(steps, point)])
+    kernel = _kernel_at(steps, point)
+    scaled = steps.lengths(kernel)
     C_low, C_high = np.log(c.C_range)
     ranges = [("C", float(point[0]), (float(C_low), float(C_high)))]
     if scaled.any():
-        middle, reach = float(np.log(steps.unit)), float(np.log(c.width_range))
-        mean = float(point[1:][scaled].mean())
+        middle = float(steps.typical(kernel)[scaled].mean())
+        reach, mean = float(np.log(c.width_range)), float(point[scaled].mean())
         ranges.append(("the length scale", mean, (middle - reach, middle + reach)))
     for name, value, (low, high) in ranges:
         if value <= low + 1e-9 or value >= high - 1e-9:
@@ -110,12 +119,12 @@ def _edges(steps: Steps, point: Array) -> list[Note]:
     return told
 
 
-def _names_at(steps: Steps, point: Array) -> tuple[str, ...]:
-    """Names of the parameters of a point: of the isotropic kernel, or of that with vectors."""
+def _kernel_at(steps: Steps, point: Array) -> Kernel:
+    """The isotropic kernel, or that with vectors, whichever has as many parameters."""
     kernel = steps.task.kernel
     if len(point) - 1 == len(kernel.names):
-        return kernel.names
-    return per_input(kernel, steps.task.data.X.shape[1]).names
+        return kernel
+    return per_input(kernel, steps.task.data.X.shape[1])
 
 
 def _choice(
@@ -127,6 +136,7 @@ def _choice(
     value: float,
     tau: float,
     marginal: float,
+    charge: float,
     notes: list[Note],
     hurried: bool,
 ) -> Choice:
@@ -152,6 +162,7 @@ def _choice(
         tuple(notes),
         0.0,
         marginal,
+        charge,
         hurried,
     )
 

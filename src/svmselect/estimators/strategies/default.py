@@ -28,7 +28,7 @@ import numpy as np
 from svmselect.data import Pair
 from svmselect.estimators.strategies.choice import Choice, conclude
 from svmselect.estimators.strategies.constants import CONSTANTS, Constants
-from svmselect.estimators.strategies.steps import Ard, Glance, Path, Place, Steps
+from svmselect.estimators.strategies.steps import Ard, Glance, Path, Place, Steps, Unit
 from svmselect.estimators.strategies.task import Task
 from svmselect.kernels import RBF, Kernel
 from svmselect.kernels.names import vectors
@@ -64,7 +64,7 @@ def choose(
     """
     began = time.perf_counter()
     session = Session(Serial()) if session is None else session
-    unit = median_distance(X, random_state)
+    unit = Unit.of(X, random_state)
     first = len(session.records)
     with one_thread():
         made = []
@@ -262,13 +262,3 @@ class _Plan:
         )  # fmt: skip
         led = self.steps.descended(label, tight, at, c.glance_gain, c.ard_steps, glance)
         return led if ard.marginal(led.answer, prior, n) < enough else None
-
-
-def median_distance(X: Array, random_state: int | np.random.Generator | None) -> float:
-    """The median distance between rows (of a sample of at most 500)."""
-    rng = np.random.default_rng(random_state)
-    rows = X if len(X) <= 500 else X[rng.choice(len(X), 500, replace=False)]
-    squares = np.einsum("ij,ij->i", rows, rows)
-    d2 = (squares[:, None] + squares - 2.0 * rows @ rows.T)[np.triu_indices(len(rows), 1)]
-    d2 = d2[d2 > 1e-12 * max(float(squares.max(initial=0.0)), 1e-300)]
-    return float(np.sqrt(np.median(d2))) if len(d2) else 1.0

@@ -12,6 +12,8 @@ from svmselect.estimators.strategies.constants import Constants
 from svmselect.estimators.strategies.task import Task
 from svmselect.kernels import Kernel
 from svmselect.kernels.names import stem, vectors
+from svmselect.kernels.stationary import Stationary
+from svmselect.kernels.tiles import Distances
 from svmselect.priors import Prior, Shrinkage, Together, Vague
 from svmselect.search.base import Search, Space, State
 from svmselect.search.gauss_newton import GaussNewton
@@ -117,6 +119,29 @@ class Ard:
 
 
 @dataclass(frozen=True, eq=False)
+class Unit:
+    """The typical distance between rows, in the metric of a kernel: the median of a sample's."""
+
+    rows: Array
+    known: dict[type[Distances], float] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, X: Array, random_state: int | np.random.Generator | None) -> Unit:
+        """Of at most 500 rows."""
+        if len(X) > 500:
+            X = X[np.random.default_rng(random_state).choice(len(X), 500, replace=False)]
+        return cls(X)
+
+    def log(self, leaf: Kernel) -> float:
+        """Its logarithm, 0 for a kernel without a metric."""
+        if not isinstance(leaf, Stationary):
+            return 0.0
+        if leaf.distances not in self.known:
+            self.known[leaf.distances] = leaf.distances.typical(self.rows)
+        return float(np.log(self.known[leaf.distances]))
+
+
+@dataclass(frozen=True, eq=False)
 class Steps:
     """The ground for one kernel: the task, the session that limits it, and how runs are labelled.
 
@@ -126,7 +151,7 @@ class Steps:
     task: Task
     session: Session
     stage: str
-    unit: float
+    unit: Unit
     constants: Constants
 
     @property
@@ -153,16 +178,23 @@ class Steps:
     def centre(self, kernel: Kernel) -> Array:
         """C = 1, the median distance, and what is given of the rest."""
         point = np.concatenate([[0.0], kernel.theta])
-        point[self.lengths(kernel)] = np.log(self.unit)
+        scaled = self.lengths(kernel)
+        point[scaled] = self.typical(kernel)[scaled]
         return point
+
+    def typical(self, kernel: Kernel) -> Array:
+        """The logarithm of the typical distance for each coordinate that is a length scale."""
+        parts = [np.full(len(leaf.theta), self.unit.log(leaf)) for leaf in kernel.leaves()]
+        return np.concatenate([[0.0], *parts])
 
     def space(self, kernel: Kernel) -> Space:
         """The box that is searched; single length scales have more room."""
         c = self.constants
         names = ("log C", *kernel.names)
         box = np.vstack([np.log([c.C_range]), kernel.bounds])
-        middle, reach = np.log(self.unit), np.log(c.width_range)
-        box[self.lengths(kernel)] = middle - reach, middle + reach
+        scaled = self.lengths(kernel)
+        reach = np.log(c.width_range) * np.array([-1.0, 1.0])
+        box[scaled] = self.typical(kernel)[scaled, None] + reach
         for group in vectors(names):
             box[group] += np.array([-c.ard_room[0], c.ard_room[1]])
         return Space(names, box[:, 0].copy(), box[:, 1].copy())

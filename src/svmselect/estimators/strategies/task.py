@@ -27,9 +27,11 @@ class Half:
     where: IntArray  # the merged row of each row of the pair
 
     @classmethod
-    def of(cls, X: Array, pair: Pair) -> Half:
-        """Merge, and let the folds be weights: copies may be on both sides."""
-        first, where = merge_equal(X[pair.rows], pair.y)
+    def of(cls, X: Array, pair: Pair, distinct: bool = False) -> Half:
+        """Merge, unless all are distinct, and let the folds be weights: copies may be apart."""
+        first = where = np.arange(len(pair.rows))
+        if not distinct:
+            first, where = merge_equal(X[pair.rows], pair.y)
 
         def mass(weights: Array) -> Array:
             return np.asarray(np.bincount(where, weights, len(first)), dtype=np.float64)
@@ -65,7 +67,9 @@ class Task:
     @classmethod
     def of(cls, X: Array, pairs: Sequence[Pair], kernel: Kernel, loss: str, threads: int) -> Task:
         """Merge and bind."""
-        halves = tuple(Half.of(X, pair) for pair in pairs)
+        # many pairs ask about the same rows
+        distinct = len(pairs) > 1 and len(merge_equal(X, np.zeros(len(X)))[0]) == len(X)
+        halves = tuple(Half.of(X, pair, distinct) for pair in pairs)
         if len(pairs) == 1:
             data = halves[0].data
         else:  # what stands for all classes has no labels of its own

@@ -21,6 +21,7 @@ class Logistic(Loss):
     curved = True
     smooth = True
     reaches_bound = False
+    compiled = "logistic"
 
     def value(self, z: Array) -> Array:
         return np.logaddexp(0.0, -z)

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from svmselect.probability.intervals import wilson
 from svmselect.types import Array, IntArray
-
-_Z = 1.959964  # 95 %
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,14 +70,6 @@ def calibration_data(
         brier=float(np.mean(((probabilities - target) ** 2).sum(axis=1))) / (2 if k == 2 else 1),
         source=source,
     )
-
-
-def wilson(rate: Array | float, n: Any) -> tuple[Array, Array]:
-    """Wilson's 95 % interval of a rate seen in n rows."""
-    rate, n = np.asarray(rate, dtype=np.float64), np.asarray(n, dtype=np.float64)
-    centre = (rate + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
-    half = _Z * np.sqrt(rate * (1 - rate) / n + _Z**2 / (4 * n**2)) / (1 + _Z**2 / n)
-    return np.clip(centre - half, 0.0, 1.0), np.clip(centre + half, 0.0, 1.0)
 
 
 def of_rows(model: Any, X: Any, y: Any, bins: int = 10, source: str = "") -> CalibrationData:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from svmselect.plots.data.calibration import wilson
+from svmselect.probability.intervals import wilson
 from svmselect.probability.thresholds import decide, decision_table
 from svmselect.types import Array, IntArray
 

@@ -11,7 +11,7 @@ from svmselect.data import Pair
 from svmselect.estimators.chosen import Setting, hold_out
 from svmselect.estimators.problem import Problem
 from svmselect.parallel import single_threaded
-from svmselect.plots.data.calibration import wilson
+from svmselect.probability.intervals import wilson
 from svmselect.types import Array, BoolArray, IntArray
 
 PARTS = (0.125, 0.25, 0.5, 1.0)

@@ -19,6 +19,7 @@ from svmselect.estimators.moderated import hold_out_moderated
 from svmselect.estimators.options import is_default, standardises
 from svmselect.estimators.posteriors import Model
 from svmselect.estimators.problem import Problem
+from svmselect.estimators.rare import set_apart
 from svmselect.parallel import single_threaded
 from svmselect.plots.data.calibration import CalibrationData, calibration_data
 from svmselect.probability.calibration import Sigmoid
@@ -60,6 +61,8 @@ class Refit:
             raise ValueError(f"X has {len(rows)} rows and y {len(labels)} labels; give as many")
         w = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         members = None if groups is None else np.asarray(groups)
+        apart = set_apart(labels, w, members, model.rare, False)
+        labels, w = apart.y, apart.weights
         seed, cv = int(model.selection_.seed or 0), model.cv
         total = len(labels)
         known = model.selection_.problem
@@ -175,6 +178,15 @@ class Refit:
         rows, p = self.judged
         codes, classes = self.problem.codes[rows], self.problem.classes
         return calibration_data(p, codes, classes, self.source, bins)
+
+    @property
+    def threshold(self) -> float | Array:
+        """What the model decides by, of the classes that the choice was made on."""
+        found = self.model.threshold_
+        if np.ndim(found) == 0:
+            return float(found)
+        at = np.searchsorted(self.model.classes_, self.problem.classes)
+        return np.asarray(found[np.ix_(at, at)])
 
     def sigmoids(self) -> tuple[Sigmoid, ...]:
         """The model's."""

@@ -1,0 +1,104 @@
+"""What rows' own classes lose when their folds have no say: formulas, places, coverage."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.model_selection import KFold
+
+from svmselect import AutoKLR, AutoSVC
+from svmselect.estimators.chosen import Chosen, Setting
+from svmselect.estimators.optimism import _precision, lost_odds, with_lost_odds
+from svmselect.estimators.strategies.task import Task
+from svmselect.probability.calibration import Sigmoid
+from svmselect.selection.optimism import without_each_fold
+
+
+def test_odds_are_lost_against_each_class():
+    rng = np.random.default_rng(0)
+    p, codes = rng.dirichlet(np.ones(4), 50), rng.integers(0, 4, 50)
+    rows = np.arange(50)
+    lost = rng.normal(size=(50, 4))
+    lost[rows, codes] = 0.0
+    logits = np.log(p) + lost
+    wanted = np.exp(logits[rows, codes] - np.log(np.exp(logits).sum(axis=1)))
+    np.testing.assert_allclose(with_lost_odds(p, codes, lost), wanted)
+    np.testing.assert_allclose(with_lost_odds(p, codes, np.zeros((50, 4))), p[rows, codes])
+    assert (with_lost_odds(p, codes, np.full((50, 4), 1e4)) < 1e-15).all()
+
+
+def chosen(model, sigmoids):
+    kernels = model.kernel_ if isinstance(model.kernel_, tuple) else (model.kernel_,)
+    setting = Setting(tuple(np.atleast_1d(model.C_).tolist()), kernels)
+    return Chosen(setting, sigmoids, 0.0, "", True, (), (), model.selection_.error)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+@pytest.mark.parametrize("ard", ["yes", "no"])
+def test_rows_find_their_own(loss, ard):
+    X, y = make_classification(60, 3, n_informative=2, n_redundant=0, flip_y=0.2, random_state=0)
+    cls = AutoSVC if loss == "hinge" else AutoKLR
+    model = cls(ard=ard, cv=KFold(4), random_state=0).fit(X, y)
+    problem = model.selection_.problem
+    pairs = problem.pairs()
+    task = Task.of(problem.X, pairs, model.kernel_, loss, 1)
+    context = task.objective(model.kernel_).context(model.kernel_, model.C_ / task.share)
+    (one,) = task.unfold(context, True)
+    fitted = Sigmoid(one.fit.slope, 0.0, 1.0)
+    point = np.concatenate([[np.log(model.C_)], model.kernel_.theta])
+    precision = _precision(point, ("log C", *model.kernel_.names))
+    (z,) = without_each_fold([one], precision, 1.0)
+    moved = z + one.fit.slope * one.held.decision + one.fit.offset
+    wanted = np.zeros((60, 2))
+    for row, move, sign in zip(one.held.rows, moved, one.held.y, strict=True):
+        # the halves' rows are the problem's: none is there twice
+        wanted[task.halves[0].rows[row], 0 if sign > 0 else 1] = -sign * move
+    found = lost_odds(problem, pairs, chosen(model, (fitted,)), loss)
+    np.testing.assert_allclose(found, wanted, atol=1e-10)
+    assert found.sum() > 0.0
+    milder = Sigmoid(0.5 * one.fit.slope, 0.0, 1.0)
+    half = lost_odds(problem, pairs, chosen(model, (milder,)), loss)
+    np.testing.assert_allclose(half, 0.5 * found, atol=1e-10)
+
+
+@pytest.mark.parametrize("multi_class", ["ovo", "ovo-separate"])
+def test_each_pair_of_three_classes_has_its_loss(multi_class):
+    X, y = make_classification(
+        120, 4, n_informative=3, n_redundant=0, n_classes=3, flip_y=0.1, random_state=1
+    )
+    model = AutoSVC(multi_class=multi_class, random_state=0).fit(X, y)
+    problem = model.selection_.problem
+    lost = lost_odds(problem, problem.pairs(), chosen(model, model.selection_.calibration), "hinge")
+    rows = np.arange(len(problem))
+    assert not lost[rows, problem.codes].any()
+    others = np.ones((120, 3), dtype=bool)
+    others[rows, problem.codes] = False
+    assert lost[others].all()
+    assert lost[others].mean() > 0.0
+    np.testing.assert_array_equal(model._given[1], np.ones(120))
+    plain = model.held_out_proba_[np.arange(120), y]
+    assert model._given[0].mean() < plain.mean()
+
+
+def test_copies_in_several_folds():
+    X, y = make_classification(40, 3, n_informative=2, n_redundant=0, flip_y=0.2, random_state=0)
+    twice = np.vstack([X, X])
+    model = AutoSVC(cv=KFold(5, shuffle=True, random_state=0), random_state=0)
+    model.fit(twice, np.concatenate([y, y]))
+    assert len(model.selection_.problem) > 40  # some are held out apart
+    assert np.isfinite(model._given).all()
+    assert model._given[1].sum() == 80.0
+
+
+@pytest.mark.slow
+def test_sets_cover_new_rows_where_many_scales_are_chosen():
+    """Without allowing for the choice it is 87 % in place of 90."""
+    covered = []
+    for seed in range(30):
+        X, y = make_classification(
+            2100, 12, n_informative=3, n_redundant=0, flip_y=0.1, class_sep=0.7, random_state=seed
+        )
+        sets = AutoSVC(random_state=0).fit(X[:100], y[:100]).predict_set(X[100:], alpha=0.1)
+        covered.append(sets[np.arange(2000), y[100:]].mean())
+    spread = np.std(covered, ddof=1) / np.sqrt(30)
+    assert abs(np.mean(covered) - 0.9) < 3.0 * spread
+    assert spread < 0.012
