@@ -34,7 +34,7 @@ def fit(
     search: of.Search = "auto",
     kernel: of.Kernel = None,
     ard: of.LengthScales = of.Ard.auto,
-    loss: of.Losses = of.Loss.hinge,
+    loss: of.FitLosses = of.FitLoss.auto,
     threshold: of.Threshold = "argmax",
     max_time: of.MaxTime = None,
     jobs: of.Jobs = None,
