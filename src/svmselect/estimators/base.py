@@ -200,6 +200,11 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         else:
             wish = Wish(self.kernel, self.criterion, self.search, self.prior, self.ard)
             losses = served(wish, losses)
+            if len(losses) > 1 and limits.checkpoint is not None:
+                raise ValueError(
+                    "checkpoint is a file of one search, and a criterion or search that is named "
+                    f"runs once for each loss ({', '.join(losses)}); name one by loss="
+                )
             found = [by_criterion(problem, pairs, one, wish, separate, limits) for one in losses]
             recipes = [Recipe(loss, ()) for loss in losses]
         found = [sharpen(problem, chosen) for chosen in found]
