@@ -93,7 +93,8 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d)
-            The inputs; sparse ones are made dense.
+            The inputs. Sparse ones with at most a tenth of their entries filled are taken as they
+            are, not standardised, and are not made dense where there are more inputs than rows.
         y : array-like of shape (n,)
             The labels.
         sample_weight : array-like of shape (n,), optional

@@ -42,7 +42,7 @@ class SupportMachine:
     scale: Array
     rows: int
     support: IntArray
-    vectors: Array
+    vectors: Any  # an array, or a sparse matrix
     counts: IntArray
     dual_coef: Array
     intercept: Array
