@@ -124,7 +124,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         many = X if isinstance(X, Many) else None
         if many is not None:
             X, y, sample_weight = many.first
-        X, y = learned(self, X, y)
+        X, y = learned(self, X, y, groups)
         check_classification_targets(y)
         looks_like_numbers(y)
         weights = groups_of = None
