@@ -37,6 +37,7 @@ from svmselect.estimators.given import encoded, learned
 from svmselect.estimators.keeping import as_plain, from_plain
 from svmselect.estimators.machines import Machines, from_dual_coef, to_dual_coef
 from svmselect.estimators.members import Member, Recipe, averaged, weighed
+from svmselect.estimators.moderated import by_moderation, hinges
 from svmselect.estimators.optimism import lost_odds
 from svmselect.estimators.options import (
     averages,
@@ -180,8 +181,10 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
 
     def _choose(self, problem: Problem, losses: tuple[str, ...], limits: Limits) -> list[Member]:
         """What is to be averaged, the heaviest first; one where nothing is."""
-        if self.probability == "posterior":
+        if self.probability in ("posterior", "moderated"):
             check_rows(problem)
+        if self.probability == "moderated":
+            losses = hinges(losses)
         pairs = problem.pairs()
         separate = self.multi_class == "ovo-separate" and len(pairs) > 1
         scorer = as_scorer(self.scoring)
@@ -210,7 +213,9 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         if scorer is not None:
             chosen = by_scoring(problem, pairs, chosen, loss, self.scoring, scorer, limits.end())
             chosen = sharpen(problem, chosen)
-        if self.probability != "sigmoid":
+        if self.probability == "moderated":
+            chosen = by_moderation(problem, pairs, chosen, Model(loss, True, True))
+        elif self.probability != "sigmoid":
             model = Model(loss, self._normalised())
             insist, end = self.probability == "posterior", limits.end(late=0.5)
             chosen = by_posterior(problem, pairs, chosen, model, insist, end)
