@@ -37,6 +37,7 @@ from svmselect.estimators.given import encoded, learned
 from svmselect.estimators.keeping import as_plain, from_plain
 from svmselect.estimators.machines import Machines, from_dual_coef, to_dual_coef
 from svmselect.estimators.members import Member, Recipe, averaged, weighed
+from svmselect.estimators.moderated import by_moderation, hinges
 from svmselect.estimators.optimism import lost_odds
 from svmselect.estimators.options import (
     averages,
@@ -127,7 +128,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         many = X if isinstance(X, Many) else None
         if many is not None:
             X, y, sample_weight = many.first
-        X, y = learned(self, X, y)
+        X, y = learned(self, X, y, groups)
         check_classification_targets(y)
         looks_like_numbers(y)
         weights = groups_of = None
@@ -202,8 +203,10 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
 
     def _choose(self, problem: Problem, losses: tuple[str, ...], limits: Limits) -> list[Member]:
         """What is to be averaged, the heaviest first; one where nothing is."""
-        if self.probability == "posterior":
+        if self.probability in ("posterior", "moderated"):
             check_rows(problem)
+        if self.probability == "moderated":
+            losses = hinges(losses)
         pairs = problem.pairs()
         separate = self.multi_class == "ovo-separate" and len(pairs) > 1
         scorer = as_scorer(self.scoring)
@@ -232,7 +235,9 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         if scorer is not None:
             chosen = by_scoring(problem, pairs, chosen, loss, self.scoring, scorer, limits.end())
             chosen = sharpen(problem, chosen)
-        if self.probability != "sigmoid":
+        if self.probability == "moderated":
+            chosen = by_moderation(problem, pairs, chosen, Model(loss, True, True))
+        elif self.probability != "sigmoid":
             model = Model(loss, self._normalised())
             insist, end = self.probability == "posterior", limits.end(late=0.5)
             chosen = by_posterior(problem, pairs, chosen, model, insist, end)

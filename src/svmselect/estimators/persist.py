@@ -130,11 +130,12 @@ def _ours() -> set[str]:
     from svmselect.tables import Encoder, TableModel
     from svmselect.tables.gaps import Gaps
     from svmselect.tables.inputs import Category, Moment, Number, Ordered, Unused
+    from svmselect.tables.targets import Target
 
     beliefs = (priors.Flat, priors.Gaussian, priors.Box, priors.Shrinkage, priors.Integrated)
     types = {AutoClassifier, AutoSVC, AutoKLR, kernels.Sum, kernels.Product}
     types |= {*beliefs, priors.Together}
-    types |= {TableModel, Encoder, Gaps, Number, Category, Ordered, Moment, Unused}
+    types |= {TableModel, Encoder, Gaps, Number, Category, Ordered, Moment, Unused, Target}
     types |= {priors.Hierarchical, *kernels.available().values()}
     types |= {sparse.csr_matrix}  # support vectors of sparse rows; skops reads plain arrays there
     types |= {*criteria.available().values(), *search.available().values()}
