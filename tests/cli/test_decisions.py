@@ -72,9 +72,10 @@ def test_sets_of_classes(here: Here, table: Path) -> None:
 
 
 def test_models_from_python(here: Here, table: Path) -> None:
-    rows = clients()[["age"]].to_numpy()
+    frame = clients()[["age"]].assign(twice=2.0 * clients()["age"])
+    rows = frame.to_numpy()
     y = clients()["churn"].to_numpy(dtype=str)
-    clients()[["age"]].to_csv("age.csv", index=False)
+    frame.to_csv("age.csv", index=False)
     careful = AutoSVC(threshold=json.loads(COSTS), max_time=0.1, random_state=0)
     for first in (careful, LogisticRegression()):
         made = make_pipeline(StandardScaler(), first).fit(rows, y)

@@ -15,10 +15,12 @@ from criteria.machine_cases import (
     two_classes,
     unit_columns,
 )
-from svmselect import score
-from svmselect.criteria.kwok import Kwok, smoothed_curvature
-from svmselect.kernels import RBF, Constant, Linear
+from svmselect import score, select
+from svmselect.criteria.kwok import Kwok
+from svmselect.kernels import RBF, Constant, Linear, Polynomial
 from svmselect.machine import solve
+from svmselect.posterior.moderation import smoothed_curvature
+from svmselect.search import get_search
 from svmselect.testing.cases import make_case
 
 COMPOSED = Constant(1.6) * RBF([0.9, 1.4]) + Constant(0.3)
@@ -196,3 +198,54 @@ def test_options_and_losses() -> None:
     X, y = two_classes()
     with pytest.raises(ValueError, match="hinge with an intercept"):
         score(X, y, "kwok", loss="logistic")
+
+
+@pytest.mark.filterwarnings("ignore:the result lies:UserWarning")
+@pytest.mark.parametrize("level", [2, 3])
+def test_kernels_of_different_form_are_compared_by_level_3(level: int) -> None:
+    X, y = two_classes(40, shift=1.0, seed=1)
+    forms = [RBF(1.0), Polynomial(2)]
+    criterion = Kwok(level=level)
+    rest = {"start": None, "random_state": 0, "search": get_search("grid", size=4)}
+    chosen = select(X, y, criterion, kernel=forms, **rest)
+    alone = [select(X, y, criterion, kernel=form, **rest) for form in forms]
+    ranks = []
+    for one in (chosen, *alone):
+        gamma = one.record.evaluation.details["effective_parameters"]
+        evidence = one.value - (0.5 * np.log(gamma) if level == 2 else 0.0)  # KW eq. 11
+        rank = -(evidence - len(one.kernel.theta)) / len(y)
+        assert one.details["rank"] == pytest.approx(rank, rel=1e-12)
+        ranks.append(rank)
+    assert ranks[0] == pytest.approx(min(ranks[1:]))
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_beyond_the_largest_alpha_the_given_C_does_not_matter(fit_intercept: bool) -> None:
+    X, y = two_classes(30, shift=2.5, seed=4)
+    kernel = RBF([0.8, 1.3]) if X.shape[1] == 2 else RBF(1.1)
+    rest = {"kernel": kernel, "fit_intercept": fit_intercept, "gradient": True}
+    s = solve(kernel(X), y, 1e6, fit_intercept=fit_intercept)
+    top = s.alpha.max()
+    assert top < 1e5
+    far, near = (score(X, y, "kwok", C=c * top, alpha_max=True, **rest) for c in (50.0, 2.0))
+    plain = score(X, y, "kwok", C=top * (1 + 1e-10), **rest)
+    assert far.value == pytest.approx(near.value, rel=1e-9)
+    assert far.value == pytest.approx(plain.value, rel=1e-6)
+    assert far.details["effective_C"] == pytest.approx(top)
+    assert far.gradient[0] == 0.0
+    assert far.value != pytest.approx(score(X, y, "kwok", C=50.0 * top, **rest).value, rel=1e-3)
+    h = 1e-5
+    for axis in range(len(kernel.theta)):
+        step = h * np.eye(len(kernel.theta))[axis]
+        ends = [
+            score(
+                X, y, "kwok", C=50.0 * top, alpha_max=True, kernel=kernel.at(kernel.theta + d),
+                fit_intercept=fit_intercept,
+            ).value
+            for d in (step, -step)
+        ]  # fmt: skip
+        assert far.gradient[1 + axis] == pytest.approx((ends[0] - ends[1]) / (2 * h), rel=1e-5)
+    # with a vector at its bound nothing changes
+    low = {"C": 0.2 * top, **rest}
+    with_rule = score(X, y, "kwok", alpha_max=True, **low)
+    np.testing.assert_array_equal(with_rule.gradient, score(X, y, "kwok", **low).gradient)

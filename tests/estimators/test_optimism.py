@@ -45,7 +45,7 @@ def test_rows_find_their_own(loss, ard):
     (one,) = task.unfold(context, True)
     fitted = Sigmoid(one.fit.slope, 0.0, 1.0)
     point = np.concatenate([[np.log(model.C_)], model.kernel_.theta])
-    precision = _precision(point, ("log C", *model.kernel_.names))
+    precision = _precision(None, point, ("log C", *model.kernel_.names))
     (z,) = without_each_fold([one], precision, 1.0)
     moved = z + one.fit.slope * one.held.decision + one.fit.offset
     wanted = np.zeros((60, 2))
@@ -91,7 +91,7 @@ def test_copies_in_several_folds():
 
 @pytest.mark.slow
 def test_sets_cover_new_rows_where_many_scales_are_chosen():
-    """Without allowing for the choice it is 87 % in place of 90."""
+    """90 % are asked for, and not many more than that are to be covered."""
     covered = []
     for seed in range(30):
         X, y = make_classification(
@@ -100,5 +100,5 @@ def test_sets_cover_new_rows_where_many_scales_are_chosen():
         sets = AutoSVC(random_state=0).fit(X[:100], y[:100]).predict_set(X[100:], alpha=0.1)
         covered.append(sets[np.arange(2000), y[100:]].mean())
     spread = np.std(covered, ddof=1) / np.sqrt(30)
-    assert abs(np.mean(covered) - 0.9) < 3.0 * spread
+    assert 0.9 - spread < np.mean(covered) < 0.94
     assert spread < 0.012

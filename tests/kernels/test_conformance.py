@@ -10,6 +10,7 @@ import pytest
 from svmselect.kernels import (
     RBF,
     Constant,
+    GeneralGaussian,
     Kernel,
     Laplacian,
     Linear,
@@ -38,6 +39,9 @@ KERNELS: list[Kernel] = [
     Linear(),
     Linear(0.4),
     Constant(2.5),
+    GeneralGaussian.of([[2.0, -0.7, 0.1], [-0.7, 0.5, 0.0], [0.1, 0.0, 0.02]]),
+    GeneralGaussian([0.6]),
+    1.5 * GeneralGaussian([1.0, 1.0, 1.0, 0.5, 1.0, 0.5]) + Constant(0.1),
     2.0 * RBF([0.7, 2.0, 5.0]) + Constant(0.1),
     Constant(3.0) + 0.5,
     Constant(3.0) * 0.5,
@@ -90,7 +94,15 @@ def difference(
 def test_every_kernel_of_the_folder_is_in_the_list() -> None:
     tested = {type(leaf) for kernel in KERNELS for leaf in kernel.leaves()}
     assert tested == set(available().values())
-    assert set(available()) == {"rbf", "matern", "laplacian", "polynomial", "linear", "constant"}
+    assert set(available()) == {
+        "constant",
+        "generalgaussian",
+        "laplacian",
+        "linear",
+        "matern",
+        "polynomial",
+        "rbf",
+    }
 
 
 @every_kernel

@@ -3,6 +3,7 @@
 import gzip
 from decimal import Decimal
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import pandas as pd
@@ -67,6 +68,61 @@ def test_parquet(tmp_path: Path) -> None:
         tmp_path / "shuffled.parquet"
     )
     assert open_source(tmp_path / "shuffled.parquet").names == tuple(FRAME.columns)
+
+
+def test_json_lines(tmp_path: Path) -> None:
+    FRAME.to_json(tmp_path / "d.jsonl", orient="records", lines=True)
+    check(tmp_path / "d.jsonl")
+    rows = '{"a": 1, "b": true}\n\n{"b": null, "c": "x"}\n{"a": 2.5, "b": false}\n'
+    table = gather(open_source(write(tmp_path / "gaps.json", rows)))
+    np.testing.assert_array_equal(table.columns["a"], [1, np.nan, 2.5])
+    assert table.columns["b"].tolist() == ["True", None, "False"]
+    assert table.columns["c"].tolist() == [None, "x", None]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ('{"a": 1, "b": 2}\n{"a": 1, "b": [2]}', "column 'b' of d.jsonl is nested in line 2"),
+        ('{"a": 1, "b": 2}\n{"a": 1, ', "line 2 of d.jsonl is no JSON"),
+        ('{"a": 1, "b": 2}\n3', "line 2 of d.jsonl is no JSON object"),
+        ('{"a": 1}\n{"a": 2}', "one column only"),
+    ],
+)
+def test_json_lines_that_are_no_table(tmp_path: Path, content: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        open_source(write(tmp_path / "d.jsonl", content))
+
+
+def test_workbooks(tmp_path: Path) -> None:
+    pytest.importorskip("openpyxl")
+    path = tmp_path / "d.xlsx"
+    with pd.ExcelWriter(path) as book:
+        FRAME.to_excel(book, sheet_name="people", index=False)
+        FRAME.to_excel(book, sheet_name="others", index=False)
+    check(path)
+    source = open_source(path)
+    assert source.words == "Excel, sheet 'people'"
+    assert source.notes == ("the first of 2 sheets is read, 'people'",)
+    assert open_source(path, header=False).names[0] == "column 1"
+    days = pd.DataFrame({"day": pd.date_range("2020-01-01", periods=3), "b": [True, None, False]})
+    days.to_excel(path, index=False)
+    table = gather(open_source(path))
+    assert table.role("day").kind == "date"
+    assert np.diff(table.columns["day"]).tolist() == [86400.0, 86400.0]
+    assert table.columns["b"].tolist() == ["True", None, "False"]
+
+
+def test_damaged_workbooks(tmp_path: Path) -> None:
+    pytest.importorskip("openpyxl")
+    with ZipFile(tmp_path / "d.xlsx", "w") as archive:
+        archive.writestr("xl/workbook.xml", "<nothing/>")
+    with pytest.raises(ValueError, match="is no complete workbook"):
+        open_source(tmp_path / "d.xlsx")
+    with ZipFile(tmp_path / "big.xlsx", "w", ZIP_DEFLATED) as archive:
+        archive.writestr("xl/workbook.xml", b"0" * (300 * 2**20))
+    with pytest.raises(ValueError, match="unpacks to more than"):
+        open_source(tmp_path / "big.xlsx")
 
 
 def test_types_of_parquet(tmp_path: Path) -> None:
@@ -206,7 +262,7 @@ def test_old_encodings_and_broken_lines(tmp_path: Path) -> None:
         ("a,b\n" + "1,2\n" * 30000 + "1,2,3\n", "row 30001 .*more cells"),
         ('a,b\n"1,2\n3,4\n', "never closed"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "no text file"),
-        (b"PK\x03\x04 something", "archive, a workbook or a model file"),
+        (b"PK\x03\x04 something", "archive, an old workbook or a model file"),
         (b"PAR1 something", "no complete Parquet file"),
         ("@relation r\n@attribute a numeric\n", "no @data line"),
         ("@relation r\n@attribute a numeric\n@attribute b numeric\n@data\n{0 1}\n", "sparse ARFF"),

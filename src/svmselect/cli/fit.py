@@ -18,8 +18,10 @@ from svmselect.cli.model import (
     SMALL,
     by_default,
     check_onnx,
+    class_weights,
     decided_by,
     estimator,
+    known_scorer,
     plan,
 )
 from svmselect.cli.prepare import Prepared, TableOptions, prepare, prepare_test, split, subset
@@ -48,7 +50,7 @@ class FitOptions:
     search: str = "auto"
     kernels: tuple[str, ...] = ()
     ard: str = "auto"
-    loss: str = "hinge"
+    loss: str = "auto"
     threshold: str = "argmax"
     max_time: float | None = None
     jobs: int | None = None
@@ -57,6 +59,8 @@ class FitOptions:
     page: bool = True
     onnx: bool = False
     title: str | None = None
+    class_weight: tuple[str, ...] = ()
+    scoring: str | None = None
 
     @property
     def settings(self) -> dict[str, str]:
@@ -76,6 +80,7 @@ class Rows:
 
     X: Table
     y: NDArray[Any]
+    groups: NDArray[Any] | None = None
     test: tuple[Table, NDArray[Any]] | None = None
     source: str = ""
 
@@ -87,7 +92,12 @@ def run(options: FitOptions, output: Output) -> int:
         options.criterion, options.search, options.kernels, options.ard, options.loss,
         options.max_time, options.jobs, options.table.seed,
     )  # fmt: skip
-    model.set_params(missing=options.table.missing, threshold=decided_by(options.threshold))
+    model.set_params(
+        missing=options.table.missing,
+        threshold=decided_by(options.threshold),
+        class_weight=class_weights(options.class_weight),
+        scoring=known_scorer(options.scoring),
+    )
     if options.onnx:
         check_onnx()
     with Bar(f"reading {Path(options.data).name}", None, output):
@@ -140,21 +150,23 @@ def _rows(
 ) -> tuple[Rows, list[str]]:
     """Hold rows apart where asked to, and say what many rows will be used for."""
     seed = options.table.seed
-    X, y = prepared.X, prepared.y
-    rows = Rows(X, y)
+    X, y, groups = prepared.X, prepared.y, prepared.groups
+    rows = Rows(X, y, groups)
     if options.test is not None:
         tested = prepare_test(options.test, prepared, options.table)
         name = Path(options.test).name
         rows = replace(rows, test=tested, source=f"{count(len(tested[1]), 'row')} of {name}")
     elif options.holdout is not None:
-        rest, apart = split(y, options.holdout, seed)
+        rest, apart = split(y, options.holdout, seed, groups)
         said = f"{count(len(apart), 'row')} held apart"
-        rows = Rows(X[rest], y[rest], (X[apart], y[apart]), said)
+        members = None if groups is None else groups[rest]
+        rows = Rows(X[rest], y[rest], members, (X[apart], y[apart]), said)
     notes: list[str] = []
     n = len(rows.y)
     if n > SMALL and not by_default(model):
         kept = subset(n, rows.y, options.table.rows or SMALL, seed)
-        rows = replace(rows, X=rows.X[kept], y=rows.y[kept])
+        members = None if rows.groups is None else rows.groups[kept]
+        rows = replace(rows, X=rows.X[kept], y=rows.y[kept], groups=members)
         notes.append(
             f"a named criterion, search or kernel needs an n x n matrix: {len(kept):,} of {n:,} "
             "rows are used; --rows changes that, and the default strategy uses them all"
@@ -181,7 +193,7 @@ def _chosen(options: FitOptions, model: Any, rows: Rows, output: Output, notes: 
         watch = Watch(Watcher(bar, stopper), path)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            model._fit(rows.X, rows.y, None, None, watch)
+            model._fit(rows.X, rows.y, None, rows.groups, watch)
     told = set(model.selection_.notes)
     for warning in dict.fromkeys(str(one.message) for one in caught):
         if warning not in told:
@@ -218,6 +230,7 @@ def _draw(options: FitOptions, summary: FitSummary, rows: Rows, output: Output) 
             held_out=rows.test,
             grid=summary.grid,
             warnings=summary.notes,
+            columns=summary.columns,
             numbers=rows.X.rows,
             settings={
                 "data file": summary.prepared.source.title,

@@ -25,8 +25,8 @@ def estimator(
     jobs: int | None,
     seed: int,
 ) -> Any:
-    """An AutoSVC or AutoKLR; refuses names that are not known before any work."""
-    from svmselect import AutoKLR, AutoSVC
+    """An AutoClassifier, or one of a loss; refuses names that are not known before any work."""
+    from svmselect import AutoClassifier, AutoKLR, AutoSVC
     from svmselect.criteria import get_criterion
     from svmselect.kernels import as_kernel
     from svmselect.search import get_search
@@ -47,9 +47,45 @@ def estimator(
         "n_jobs": jobs,
         "random_state": seed,
     }
+    if loss == "auto":
+        made = AutoClassifier(form, **shared)
+        if by_default(made):
+            return made
+        loss = "hinge"  # what is named runs once for each loss, and its trace is of one
     if loss == "logistic":
         return AutoKLR(form, **shared)
     return AutoSVC(form, loss=loss, **shared)
+
+
+def class_weights(given: Sequence[str]) -> Any:
+    """None, "balanced", or the weights of LABEL=WEIGHT."""
+    if not given:
+        return None
+    if list(given) == ["balanced"]:
+        return "balanced"
+    made: dict[str, float] = {}
+    for text in given:
+        label, equals, weight = text.rpartition("=")
+        try:
+            made[label] = float(weight)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise ValueError(f"--class-weight {text}: write balanced, or LABEL=WEIGHT")
+    return made
+
+
+def known_scorer(name: str | None) -> str | None:
+    """A scorer that scikit-learn knows by this name."""
+    from difflib import get_close_matches
+
+    from sklearn.metrics import get_scorer_names
+
+    if name is not None and name not in get_scorer_names():
+        near = get_close_matches(name, get_scorer_names(), 3)
+        hint = f"; do you mean {', '.join(near)}?" if near else ""
+        raise ValueError(f"--scoring {name}: scikit-learn has no scorer of this name{hint}")
+    return name
 
 
 def decided_by(threshold: str) -> Any:

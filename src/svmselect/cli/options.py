@@ -47,6 +47,15 @@ class Loss(StrEnum):
     logistic = "logistic"
 
 
+class FitLoss(StrEnum):
+    """The same, or "auto": several are compared and averaged."""
+
+    auto = "auto"
+    hinge = "hinge"
+    squared_hinge = "squared_hinge"
+    logistic = "logistic"
+
+
 def seconds(text: str) -> float:
     """A time such as 60, 60s, 1.5m or 2h."""
     found = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([a-z]*)\s*", text.lower())
@@ -58,7 +67,8 @@ def seconds(text: str) -> float:
 Data = Annotated[
     str,
     typer.Argument(
-        metavar="DATA", help="A CSV, TSV, Parquet, SVMlight or ARFF file; - for standard input."
+        metavar="DATA",
+        help="A CSV, TSV, Parquet, Excel, JSON-lines, SVMlight or ARFF file; - for standard input.",
     ),
 ]
 Target = Annotated[
@@ -131,6 +141,33 @@ Ordered = Annotated[
         rich_help_panel=DATA,
     ),
 ]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        "--groups",
+        metavar="NAME",
+        help="A column that names groups of rows, as patients: they are held out together.",
+        rich_help_panel=DATA,
+    ),
+]
+ClassWeight = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--class-weight",
+        metavar="WEIGHT",
+        help="balanced, or what a class counts, as LABEL=3; repeatable.",
+        rich_help_panel=MODEL,
+    ),
+]
+Scoring = Annotated[
+    str | None,
+    typer.Option(
+        "--scoring",
+        metavar="NAME",
+        help="A scorer of scikit-learn that decides among the best settings, e.g. f1.",
+        rich_help_panel=MODEL,
+    ),
+]
 Rows = Annotated[
     int | None,
     typer.Option(
@@ -182,6 +219,16 @@ Losses = Annotated[
         "--loss",
         metavar="NAME",
         help="hinge, squared_hinge, or logistic (kernel logistic regression).",
+        rich_help_panel=MODEL,
+    ),
+]
+FitLosses = Annotated[
+    FitLoss,
+    typer.Option(
+        "--loss",
+        metavar="NAME",
+        help="auto (several, averaged), hinge, squared_hinge, or logistic (kernel logistic "
+        "regression).",
         rich_help_panel=MODEL,
     ),
 ]

@@ -50,6 +50,8 @@ def run(
     known = load_table_model(model, source)
     if missing is not None:
         known = _minding(known, missing.learned)
+    if coverage is not None:
+        known.sets(np.empty((0, len(known.classes))), 1.0 - coverage)  # refused before any work
     known.encoder.match(source.names, source.title, source.sparse)
     kept = [source.column(name) for name in keep]
     counts: Counter[str] = Counter()

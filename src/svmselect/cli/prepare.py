@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from svmselect.cli.console import count
 from svmselect.cli.options import Missing
+from svmselect.data import stratified_folds
 from svmselect.estimators.scaling import Scaling
 from svmselect.tables import Encoder, Source, Table, gather, open_source
 from svmselect.tables.gather import labels_of
 from svmselect.tables.roles import Left, unused, with_roles
 from svmselect.tables.source import listed
-from svmselect.tables.table import check_complete, joined
+from svmselect.tables.table import check_complete, joined, missing_in
 from svmselect.types import Array
 
 _MOST_CLASSES = 100
@@ -37,6 +38,7 @@ class TableOptions:
     seed: int = 0
     categorical: tuple[str, ...] = ()
     ordered: tuple[str, ...] = ()
+    groups: str | None = None
 
     @classmethod
     def of(
@@ -50,11 +52,12 @@ class TableOptions:
         seed: int,
         categorical: list[str] | None = None,
         ordered: list[str] | None = None,
+        groups: str | None = None,
     ) -> TableOptions:
         """As the options of a command say it."""
         return cls(
             target, header, missing.learned, tuple(ignore or ()), tuple(use or ()), rows, seed,
-            tuple(categorical or ()), tuple(ordered or ()),
+            tuple(categorical or ()), tuple(ordered or ()), groups,
         )  # fmt: skip
 
 
@@ -70,6 +73,7 @@ class Prepared:
     total: int
     notes: tuple[str, ...]
     left: tuple[Left, ...] = ()
+    groups: NDArray[Any] | None = None
 
     def matrix(self, standardize: bool) -> Array:
         """The rows as numbers, as an estimator would have them."""
@@ -111,7 +115,11 @@ def prepare(data: str, options: TableOptions) -> Prepared:
         )
     table, labels = _labelled(table, target, source, options.missing != "error", notes)
     table = with_roles(table, source, options.categorical, options.ordered)
-    left = unused(table, target, ignore, use)
+    members = None if options.groups is None else source.column(options.groups)
+    groups = None if members is None else groups_of(table, members, target, source)
+    left = unused(table if members is None else table.without([members]), target, ignore, use)
+    if members is not None:
+        left.append(Left(members, "its values are the groups"))
     notes += [f"column {one.name!r} is left out: {one.reason}" for one in left]
     inputs = table.without([target, *(one.name for one in left)])
     if not inputs.columns:
@@ -130,8 +138,11 @@ def prepare(data: str, options: TableOptions) -> Prepared:
             f"encoded columns and {len(np.unique(labels))} classes leave room for in memory"
         )
         inputs, labels = inputs.take(kept), labels[kept]
+        groups = None if groups is None else groups[kept]
     encoder.check(inputs, source.title)
-    return Prepared(source, target, encoder, inputs, labels, table.total, tuple(notes), tuple(left))
+    return Prepared(
+        source, target, encoder, inputs, labels, table.total, tuple(notes), tuple(left), groups
+    )
 
 
 def prepare_test(data: str, like: Prepared, options: TableOptions) -> tuple[Table, NDArray[Any]]:
@@ -184,11 +195,35 @@ def subset(n: int, y: NDArray[Any], size: int, seed: int) -> NDArray[np.intp]:
     return np.sort(np.concatenate(drawn))
 
 
-def split(y: NDArray[Any], part: float, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def groups_of(table: Table, name: str, target: str, source: Source) -> NDArray[Any]:
+    """The group of each row; refuses the target, gaps, and a single group."""
+    if name == target:
+        raise ValueError(f"--groups {name}: this is the target; groups are what rows belong to")
+    column = table.columns[name]
+    gaps = missing_in(column)
+    if gaps.any():
+        raise ValueError(
+            f"--groups {name}: row {table.rows[int(np.argmax(gaps))]} of {source.title} has no "
+            "value, so it is not known which group it belongs to; fill it in, or remove the row"
+        )
+    words = column.astype(str) if column.dtype == object else column
+    found = np.unique(words, return_inverse=True)[1].ravel()
+    if found.max() == 0:
+        raise ValueError(f"--groups {name}: all rows of {source.title} are of one group")
+    return found
+
+
+def split(
+    y: NDArray[Any], part: float, seed: int, groups: NDArray[Any] | None = None
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Rows to train on and rows held apart, in proportion from every class.
 
     Two rows of a class stay in the first: one to train on where the other is held out by a fold.
+    Rows of one group stay together.
     """
+    if groups is not None:
+        apart = np.sort(stratified_folds(y, max(2, round(1.0 / part)), seed, groups)[0])
+        return np.setdiff1d(np.arange(len(y)), apart), apart
     rng = np.random.default_rng(seed)
     held = []
     for label in np.unique(y):

@@ -61,6 +61,18 @@ class FitSummary:
         found: dict[str, float] = self.model.encoder_.relevance(self.model.feature_importances_)
         return found
 
+    @property
+    def columns(self) -> tuple[tuple[str, str, str], ...]:
+        """What became of each column of the table: name, kind, words."""
+        inputs = self.model.encoder_.inputs
+        used = {one.name: (one.name, one.kind, one.words) for one in inputs}
+        left = {
+            one.name: (one.name, "not used", f"left out: {one.reason}")
+            for one in self.prepared.left
+        }
+        both = used | left
+        return tuple(both[name] for name in self.prepared.source.names if name in both)
+
     def tell(self, output: Output, seconds: float) -> None:
         """A short table, or one JSON object."""
         model, selection = self.model, self.model.selection_
@@ -87,6 +99,7 @@ class FitSummary:
                 "guessing": self.guessing[1],
                 "grid": None if self.grid is None else asdict(self.grid),
                 "relevance": self.relevance,
+                "columns": {name: told for name, _, told in self.columns},
                 "support_vectors": int(model.n_support_.sum()),
                 "seconds": seconds,
                 "interrupted": self.interrupted,

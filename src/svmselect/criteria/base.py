@@ -379,6 +379,21 @@ class Criterion(ABC):
         """Whether the value is continuous where active sets change, with these options."""
         return self.differentiable
 
+    def price_of_C(self, details: Mapping[str, Any]) -> float:
+        """Tell what a fitted C costs where kernels are compared, in units of log-likelihood.
+
+        Parameters
+        ----------
+        details : mapping
+            Those of the best point.
+
+        Returns
+        -------
+        float
+            One, as ABIC counts every hyperparameter, unless the criterion knows better.
+        """
+        return 1.0
+
     def refusal(self, kernel: Kernel, loss: str, fit_intercept: bool) -> str | None:
         """Tell why it cannot serve a combination of kernel, loss and intercept.
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isfinite, log
+from math import inf, isfinite, log
+from typing import Any
 
 import numpy as np
-from scipy.special import expit
 
 from svmselect.criteria.base import Context, Criterion, Verdict, every
 from svmselect.criteria.laplace_algebra import check_choice, factorise, judged, moving
+from svmselect.posterior.moderation import smoothed_curvature
 from svmselect.types import Array, Sensitivity, Status
 
 _VANISHED = 1e-8  # relative to lambda: eigenvalues that determine nothing
@@ -29,6 +31,10 @@ class Kwok(Criterion):
     curvature : {"clipped", "literal"}, default "clipped"
         The curvature r is negative beyond ``|u| = 2.4/eta``: "clipped" takes max(r, 0), "literal" r
         as printed.
+    alpha_max : bool, default False
+        Where no alpha is at its bound (the data are separable, and C is large enough), the machine
+        is that of any larger C too; with True the evidence is then taken at the least C that has
+        it, the largest alpha, and does not depend on the C given.
 
     Notes
     -----
@@ -46,6 +52,8 @@ class Kwok(Criterion):
     rho is not positive and, as in KW section V, where all rho vanish; level 3 also where gamma is
     not positive. There it jumps.
 
+    Where ``select`` is given several kernels it compares them by level 3, whichever is fitted.
+
     The offset is not in the determinant. Loss: hinge. A weight counts as copies of its row. O(m^3),
     m the points with r > 0 (literal: all). ``details`` has gamma ("effective_parameters"), E_W
     ("weight_energy") and Kwok's next C = 2 E_W/gamma ("next_C").
@@ -58,6 +66,7 @@ class Kwok(Criterion):
     level: int = 2
     eta: float = 100.0
     curvature: str = "clipped"
+    alpha_max: bool = False
 
     name = "kwok"
     greater_is_better = True
@@ -76,8 +85,15 @@ class Kwok(Criterion):
         if not (isfinite(self.eta) and self.eta > 0):
             raise ValueError(f"kwok: eta must be a positive finite number, got {self.eta!r}")
 
+    def price_of_C(self, details: Mapping[str, Any]) -> float:
+        if self.level == 3:
+            return 0.0  # the value has it already
+        gamma = float(details.get("effective_parameters", 0.0))
+        return 0.5 * log(gamma) if gamma > 0 else inf
+
     def evaluate(self, context: Context, gradient: bool) -> Verdict:
-        s, C, w = context.solution, context.C, context.weights
+        s, w = context.solution, context.weights
+        C, largest = self._penalty(context)
         r, slope = smoothed_curvature(1.0 - s.margin, self.eta)
         if self.curvature == "clipped":
             slope, r = np.where(r > 0, slope, 0.0), np.maximum(r, 0.0)
@@ -89,6 +105,7 @@ class Kwok(Criterion):
         energy = 0.5 * float(s.beta @ (s.decision - s.intercept))
         details: dict[str, object] = {
             "level": self.level,
+            "effective_C": C,
             "weight_energy": energy,
             "eigenvalues": len(e),
         }
@@ -106,7 +123,7 @@ class Kwok(Criterion):
         if not gradient:
             return Verdict(value, details=details, status=status)
         # lambda E_W + sum xi is the machine's own objective over C: stationary in beta and b
-        direct = Sensitivity(0.5 / C * s.beta[:, None], s.beta[:, None].copy(), energy / C)
+        direct = Sensitivity(0.5 / C * s.beta[:, None], s.beta[:, None].copy(), 0.0)
         on_e = _log_slopes(e, gamma if self.level == 3 else None)
         at_zero = float(_log_slopes(np.zeros(1), gamma if self.level == 3 else None)[0])
         F = G @ V
@@ -117,10 +134,24 @@ class Kwok(Criterion):
         gram[np.ix_(rows, rows)] = (LF * bend) @ LF.T + np.diag(at_zero * L)
         on_decision = np.zeros(len(w))
         on_decision[rows] = -on_L * C * w[rows] * slope[rows] * context.y[rows]
+        by_C = energy / C + float(on_L @ L)
+        on_beta = np.zeros(len(w))
+        if largest is not None:  # C is the largest alpha: it moves with the machine, not as given
+            on_beta[largest], by_C = by_C / s.beta[largest], 0.0
         implicit = context.system.pullback(
-            decision=moving(s, on_decision), log_C=float(on_L @ L), gram=gram
+            decision=moving(s, on_decision), beta=on_beta, log_C=by_C, gram=gram
         )
         return Verdict(value, direct + implicit, details=details, status=status)
+
+    def _penalty(self, context: Context) -> tuple[float, int | None]:
+        """The C of the evidence; and the row whose alpha it is, where it is not the one given."""
+        s, w = context.solution, context.weights
+        share = np.divide(s.alpha, w, out=np.zeros_like(w), where=w > 0)
+        largest = int(np.argmax(share))
+        free = 0.0 < share[largest] < context.C * (1.0 - 1e-9)
+        if not (self.alpha_max and free):
+            return context.C, None
+        return float(share[largest]), largest
 
     def _undefined(self, e: Array) -> Status | None:
         """Why there is no evidence for these rho/lambda, if there is none."""
@@ -138,18 +169,6 @@ class Kwok(Criterion):
             advice = "the effective number of parameters is not positive; use 'clipped'"
             return Status("undefined", advice)
         return None
-
-
-def smoothed_curvature(u: Array, eta: float) -> tuple[Array, Array]:
-    """r(u) = u s''(u) + 2 s'(u) for s(u) = 1/(1 + exp(-eta u)), and r'(u); r is even, r(0) = eta/2.
-
-    The second derivative of u s(u), a hinge with a rounded corner (KW eqs 13-16).
-    """
-    s = np.asarray(expit(eta * u))
-    first = eta * s * np.asarray(expit(-eta * u))
-    second = eta * first * (1.0 - 2.0 * s)
-    third = eta**2 * first * (1.0 - 6.0 * s + 6.0 * s**2)
-    return u * second + 2.0 * first, u * third + 3.0 * second
 
 
 def _log_slopes(e: Array, gamma: float | None) -> Array:

@@ -116,8 +116,8 @@ def refusal(model: Any, groups: Any) -> str | None:
         return f"multi_class={model.multi_class!r} has hyperparameters for each pair of classes"
     if model.scoring is not None:
         return "scoring needs all rows at once"
-    if model.probability == "posterior":
-        return "probability='posterior' needs a Gram matrix of all rows"
+    if model.probability in ("posterior", "moderated"):
+        return f"probability={model.probability!r} needs a Gram matrix of all rows"
     return None
 
 

@@ -71,10 +71,11 @@ class AutoClassifier(AutoMachine):
     decision_function_shape : {"ovr", "ovo"}, default "ovr"
         What ``decision_function`` gives for three classes or more: log-probabilities of the
         classes, or the decision values of the pairs.
-    probability : {"sigmoid", "posterior", "auto"}, default "sigmoid"
+    probability : {"sigmoid", "posterior", "moderated", "auto"}, default "sigmoid"
         Where ``predict_proba`` comes from: a sigmoid fitted to held-out decision values; the
         average over the posterior of the evidence model (at most 3000 rows; decision values are
-        then log odds); or what serves held-out rows better.
+        then log odds); Kwok's moderated output, the average over a posterior around the machine
+        (hinge, likewise); or what serves held-out rows better of the first two.
     device : str, default "cpu"
         Where passes over many rows compute: "cpu", or "cuda" (also "cuda:1") through torch, which
         the extra ``svmselect[gpu]`` brings. What has no form there stays on the CPU, and a note
@@ -275,10 +276,11 @@ class AutoSVC(AutoMachine):
     decision_function_shape : {"ovr", "ovo"}, default "ovr"
         What ``decision_function`` gives for three classes or more: log-probabilities of the
         classes, or the decision values of the pairs.
-    probability : {"sigmoid", "posterior", "auto"}, default "sigmoid"
+    probability : {"sigmoid", "posterior", "moderated", "auto"}, default "sigmoid"
         Where ``predict_proba`` comes from: a sigmoid fitted to held-out decision values; the
         average over the posterior of the evidence model (at most 3000 rows; decision values are
-        then log odds); or what serves held-out rows better.
+        then log odds); Kwok's moderated output, the average over a posterior around the machine
+        (hinge, likewise); or what serves held-out rows better of the first two.
     max_time : float, optional
         Seconds for the search.
     n_jobs : int, optional

@@ -22,9 +22,10 @@ from svmselect.tables.gaps import Gaps
 from svmselect.tables.table import Table
 
 _TITLE = "X"
+_SEED = 0  # of the folds of target statistics
 
 
-def learned(model: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+def learned(model: Any, X: Any, y: Any, groups: Any = None) -> tuple[Any, NDArray[Any]]:
     """Check X and y, learn how X becomes numbers, and give these (sparse ones stay sparse).
 
     The model gets ``encoder_``: an ``Encoder`` for frames, ``Gaps`` for arrays, None for sparse
@@ -50,8 +51,10 @@ def learned(model: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
     if not encoder.columns:
         reasons = "; ".join(f"{one.name!r}: {one.words}" for one in encoder.inputs[:5])
         raise ValueError(f"no column of X can be used ({reasons}); give one that varies")
-    model.encoder_ = encoder
-    return check_array(encoder.encode(table, _TITLE), order="C"), labels
+    encoder.check(table, _TITLE)
+    members = None if groups is None else np.asarray(groups)
+    model.encoder_, made = encoder.with_targets(table, labels, members, _SEED)
+    return check_array(made, order="C"), labels
 
 
 def encoded(model: Any, X: Any) -> Any:

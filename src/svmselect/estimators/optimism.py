@@ -20,7 +20,7 @@ from svmselect.estimators.problem import Problem
 from svmselect.estimators.strategies.task import Task
 from svmselect.kernels import Kernel
 from svmselect.kernels.names import vectors
-from svmselect.priors import Shrinkage
+from svmselect.priors import Prior, Shrinkage
 from svmselect.selection.optimism import without_each_fold
 from svmselect.types import Array, IntArray
 
@@ -35,6 +35,8 @@ _MOST = 50.0
 def lost_odds(problem: Problem, pairs: Sequence[Pair], chosen: Chosen, loss: str) -> Array:
     """What the log odds of each row's class against each other class lose, (rows, classes).
 
+    Of several machines that are averaged: what they lose by the heaviest.
+
     Zero against the class itself, and for rows that the first round of folds does not hold out.
     """
     lost = np.zeros((len(problem), len(problem.classes)))
@@ -44,8 +46,8 @@ def lost_odds(problem: Problem, pairs: Sequence[Pair], chosen: Chosen, loss: str
     for group in groups:
         C, kernel = chosen.setting.of(group[0])
         members = [pairs[p] for p in group]
-        slopes = [chosen.sigmoids[p].slope for p in group]
-        shifts = _shifts(problem.X, members, C, kernel, loss, slopes, chosen.setting.fit_intercept)
+        slopes = [chosen.sharpness * chosen.sigmoids[p].slope for p in group]
+        shifts = _shifts(problem.X, members, C, kernel, loss, slopes, chosen)
         for p, shift in zip(group, shifts, strict=True):
             (i, j), rows = labels[p], pairs[p].rows
             later = pairs[p].y > 0
@@ -70,14 +72,16 @@ def _shifts(
     kernel: Kernel,
     loss: str,
     slopes: Sequence[float],
-    fit_intercept: bool,
+    chosen: Chosen,
 ) -> list[Array]:
     """Changes of the log odds of the later class, a value for each row of each pair."""
     task = Task.of(X, pairs, kernel, loss, 1)
-    objective = replace(task.objective(kernel, task.first_round), fit_intercept=fit_intercept)
+    intercept = chosen.setting.fit_intercept
+    objective = replace(task.objective(kernel, task.first_round), fit_intercept=intercept)
     context = objective.context(kernel, C / task.share)
     unfolded = task.unfold(context, True, task.first_round)
-    precision = _precision(np.concatenate([[np.log(C)], kernel.theta]), ("log C", *kernel.names))
+    point = np.concatenate([[np.log(C / task.share)], kernel.theta])
+    precision = _precision(chosen.prior, point, ("log C", *kernel.names))
     odds = without_each_fold(unfolded, precision, task.overlap)
     found = []
     for pair, half, one, z, slope in zip(pairs, task.halves, unfolded, odds, slopes, strict=True):
@@ -94,8 +98,13 @@ def _shifts(
     return found
 
 
-def _precision(point: Array, names: tuple[str, ...]) -> Array:
-    """That of the prior over (log C, parameters): vague, scales as free as they have been."""
+def _precision(prior: Prior | None, point: Array, names: tuple[str, ...]) -> Array:
+    """That of the prior over (log C, parameters).
+
+    Where none is known: vague, and length scales as free to part as they have been.
+    """
+    if prior is not None:
+        return np.asarray(-prior.hessian(point, names))
     precision = np.diag(np.full(len(point), _LOOSE))
     groups = vectors(names)
     if groups:

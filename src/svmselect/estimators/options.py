@@ -14,7 +14,7 @@ CHOICES = {
     "standardize": ("auto", True, False),
     "multi_class": ("ovo", "ovo-separate"),
     "decision_function_shape": ("ovr", "ovo"),
-    "probability": ("sigmoid", "posterior", "auto"),
+    "probability": ("sigmoid", "posterior", "moderated", "auto"),
 }
 
 

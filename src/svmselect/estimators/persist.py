@@ -123,16 +123,20 @@ def _check_seal(content: bytes, path: str | os.PathLike[str]) -> None:
 
 def _ours() -> set[str]:
     """Types of this library that a model may hold: estimators, and what they are told to use."""
+    from scipy import sparse
+
     from svmselect import criteria, kernels, priors, search
     from svmselect.estimators import AutoClassifier, AutoKLR, AutoSVC
     from svmselect.tables import Encoder, TableModel
     from svmselect.tables.gaps import Gaps
     from svmselect.tables.inputs import Category, Moment, Number, Ordered, Unused
+    from svmselect.tables.targets import Target
 
     beliefs = (priors.Flat, priors.Gaussian, priors.Box, priors.Shrinkage, priors.Integrated)
     types = {AutoClassifier, AutoSVC, AutoKLR, kernels.Sum, kernels.Product}
     types |= {*beliefs, priors.Together}
-    types |= {TableModel, Encoder, Gaps, Number, Category, Ordered, Moment, Unused}
+    types |= {TableModel, Encoder, Gaps, Number, Category, Ordered, Moment, Unused, Target}
     types |= {priors.Hierarchical, *kernels.available().values()}
+    types |= {sparse.csr_matrix}  # support vectors of sparse rows; skops reads plain arrays there
     types |= {*criteria.available().values(), *search.available().values()}
     return {f"{cls.__module__}.{cls.__qualname__}" for cls in types}

@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from svmselect.estimators.machines import blockwise, class_probabilities
 from svmselect.kernels import Kernel
-from svmselect.posterior.predictive import latent_variance, log_odds
+from svmselect.posterior.predictive import latent_variance, log_odds, moderated_log_odds
 from svmselect.types import Array, IntArray
 
 BLOCK = 2**22
@@ -20,17 +20,22 @@ BLOCK = 2**22
 
 @dataclass(frozen=True)
 class Model:
-    """The likelihood: a loss, and whether it is normalised over both labels."""
+    """The likelihood: a loss, and whether it is normalised over both labels.
+
+    ``moderated`` is Kwok's, whose posterior lies around a machine.
+    """
 
     loss: str
     normalised: bool
+    moderated: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Gaussian:
-    """The latent function of one pair: mean k'dual, variance k(x, x) - k' inner k.
+    """The latent function of one pair: mean k'dual + b, variance s [k(x, x) - k' inner k].
 
-    k are the kernel's values, ``offset`` added, with the pair's ``rows`` of the vectors.
+    k are the kernel's values, ``offset`` added, with the pair's ``rows`` of the vectors; b is
+    ``intercept`` and s ``spread``.
     """
 
     rows: IntArray
@@ -38,12 +43,17 @@ class Gaussian:
     inner: Array
     offset: float
     C: float
+    intercept: float = 0.0
+    spread: float = 1.0
 
     def log_odds(self, kernel: Kernel, vectors: Array, X: Array, model: Model) -> Array:
         """For the later class of the pair."""
         cross = kernel(X, vectors[self.rows]) + self.offset
-        variance = latent_variance(cross, kernel.diag(X) + self.offset, self.inner)
-        return log_odds(cross @ self.dual, variance, self.C, model.loss, model.normalised)
+        variance = latent_variance(cross, kernel.diag(X) + self.offset, self.inner) * self.spread
+        mean = cross @ self.dual + self.intercept
+        if model.moderated:
+            return moderated_log_odds(mean, variance)
+        return log_odds(mean, variance, self.C, model.loss, model.normalised)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,13 +99,25 @@ class Posteriors:
             "inner": [pair.inner for pair in self.pairs],
             "offset": [pair.offset for pair in self.pairs],
             "C": [pair.C for pair in self.pairs],
+            "intercept": [pair.intercept for pair in self.pairs],
+            "spread": [pair.spread for pair in self.pairs],
             "loss": self.model.loss,
             "normalised": self.model.normalised,
+            "moderated": self.model.moderated,
         }
 
     @classmethod
     def from_plain(cls, kept: dict[str, Any], kernels: tuple[Kernel, ...], k: int) -> Posteriors:
         """Undo ``as_plain``."""
-        columns = (kept[name] for name in ("rows", "dual", "inner", "offset", "C"))
+        count = len(kept["C"])
+        old: dict[str, Any] = {
+            "intercept": [0.0] * count,
+            "spread": [1.0] * count,
+            "moderated": False,
+        }
+        kept = old | kept  # models written before there were these
+        names = ("rows", "dual", "inner", "offset", "C", "intercept", "spread")
+        columns = (kept[name] for name in names)
         pairs = tuple(Gaussian(*parts) for parts in zip(*columns, strict=True))
-        return cls(kernels, kept["vectors"], pairs, Model(kept["loss"], kept["normalised"]), k)
+        model = Model(kept["loss"], kept["normalised"], kept["moderated"])
+        return cls(kernels, kept["vectors"], pairs, model, k)

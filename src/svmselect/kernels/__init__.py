@@ -13,6 +13,7 @@ from svmselect.registry import classes_of
 from .base import Kernel, Product, Sum
 from .constant import Constant
 from .convert import as_kernel, from_sklearn
+from .general_gaussian import GeneralGaussian
 from .laplacian import Laplacian
 from .leaf import Leaf
 from .linear import Linear
@@ -26,6 +27,7 @@ __all__ = [
     "RBF",
     "Block",
     "Constant",
+    "GeneralGaussian",
     "Kernel",
     "Laplacian",
     "Leaf",

@@ -154,9 +154,27 @@ def moderated_output(mean: ArrayLike, variance: ArrayLike, C: float = 1.0) -> Ar
     ----------
     Kwok 1999; MacKay 1992.
     """
+    return np.asarray(expit(moderated_log_odds(mean, variance, C)))
+
+
+def moderated_log_odds(mean: ArrayLike, variance: ArrayLike, C: float = 1.0) -> Array:
+    """Compute the log odds of ``moderated_output``, exact where that rounds to 0 or 1.
+
+    Parameters
+    ----------
+    mean, variance : array-like of shape (m,)
+        The Gaussian over the latent value at each point.
+    C : float, default 1.0
+        The penalty; 1 where the likelihood is exp(-slack), as it is Kwok's.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        The log odds.
+    """
     m, v = _gaussian(mean, variance)
     a = 2.0 * C
-    return np.asarray(expit(a * m / np.sqrt(1.0 + np.pi * a * a * v / 8.0)))
+    return np.asarray(a * m / np.sqrt(1.0 + np.pi * a * a * v / 8.0))
 
 
 def predict_probability(ep: EP, cross: ArrayLike, diagonal: ArrayLike) -> Array:

@@ -41,6 +41,7 @@ def of_fit(
     grid: Rival | None = None,
     warnings: Sequence[str] = (),
     settings: Mapping[str, Any] | None = None,
+    columns: Sequence[tuple[str, str, str]] | None = None,
     numbers: Any = None,
 ) -> Report:
     """Make the report of a fitted classifier on the rows it was fitted to.
@@ -66,6 +67,9 @@ def of_fit(
     settings : mapping, optional
         What the reader needs to repeat the fit; "command" is shown as the command to repeat it by,
         "predict" as the one to predict new rows by.
+    columns : sequence of (str, str, str), optional
+        What became of each column of the table: name, kind and words; if None, what the model
+        learned of the columns of a data frame.
     numbers : array-like of int, optional
         What the rows are called, where the page names some; their positions in X, from 0, if None.
 
@@ -119,6 +123,7 @@ def of_fit(
         unsure=unsure,
         wrong=wrong,
         inputs=scales.of_estimator(model, names, X),
+        columns=_columns(model) if columns is None else tuple(columns),
         trace=trace_data(
             tuple(model.trace_), source.criterion, source.greater_is_better, source.shift
         ),
@@ -154,6 +159,14 @@ class _Judged:
         """Rows that the fit has not seen."""
         p, codes = model.predict_proba(X), codes_of(y, model.classes_)
         return cls(p, decided(p, model.threshold_), codes, np.ones(len(codes)), source)
+
+
+def _columns(model: Any) -> tuple[tuple[str, str, str], ...]:
+    """What became of the columns of a data frame that are not numbers as they are."""
+    inputs = getattr(model.encoder_, "inputs", ())
+    if not inputs or model.encoder_.plain:
+        return ()
+    return tuple((one.name, one.kind, one.words) for one in inputs)
 
 
 def _learning(refit: Refit) -> LearningData | None:

@@ -109,6 +109,8 @@ class Report:
         How well the probabilities rank rows.
     inputs : ScaleData, optional
         How much each input counts.
+    columns : tuple of (str, str, str)
+        The columns of the table: name, kind, and what became of it.
     predict : str
         The command that predicts new rows.
     learning : LearningData, optional
@@ -143,6 +145,7 @@ class Report:
     decisions: DecisionData | None = None
     curves: tuple[CurveData, ...] = ()
     inputs: ScaleData | None = None
+    columns: tuple[tuple[str, str, str], ...] = ()
     predict: str = ""
     learning: LearningData | None = None
     counted: str = ""

@@ -66,6 +66,9 @@ class Pairwise(Criterion):
     def continuous(self) -> bool:
         return self._one.continuous
 
+    def price_of_C(self, details: Mapping[str, Any]) -> float:
+        return self._one.price_of_C(details)
+
     def refusal(self, kernel: Kernel, loss: str, fit_intercept: bool) -> str | None:
         return self._one.refusal(kernel, loss, fit_intercept)
 

@@ -268,9 +268,9 @@ def conclude(plan: Plan, form: Form, end: _End, trace: Trace, session: Session) 
 def _abic(plan: Plan, form: Form, winner: Outcome, end: _End) -> float:
     """What kernels are compared by: the loss, plus 1/n for each hyperparameter that was fitted.
 
-    Half the ABIC over n, for log-likelihoods and evidences. With a hierarchical prior the length
-    scales that were integrated out do not count, but tau does. Error estimates and criteria that
-    count their parameters themselves are compared as they are.
+    Half the ABIC over n, for log-likelihoods and evidences (Kwok's has a price of its own for C).
+    With a hierarchical prior the length scales that were integrated out do not count, but tau does.
+    Error estimates and criteria that count their parameters themselves are compared as they are.
     """
     assert winner.best is not None
     n = float(plan.data.weights.sum())
@@ -278,7 +278,8 @@ def _abic(plan: Plan, form: Form, winner: Outcome, end: _End) -> float:
         return winner.best.evaluation.details["validation"]
     if plan.criterion.units not in ("mean", "total"):
         return winner.best.loss
-    count = len(form.space)
+    price = plan.criterion.price_of_C(winner.best.evaluation.details)
+    count = len(form.space) - 1 + price
     if "marginal" in end.details:
         count -= sum(len(group) - 1 for group in vectors(form.space.names))
         return float(end.details["marginal"] + count + (end.details["tau"] > 0)) / n

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from svmselect.tables.cells import as_numbers, read_column, texts
 from svmselect.tables.dates import as_dates
@@ -22,6 +23,7 @@ from svmselect.tables.inputs import (
 )
 from svmselect.tables.source import Source, listed
 from svmselect.tables.table import Column, Table, check_complete, missing_in
+from svmselect.tables.targets import Target, worthwhile
 from svmselect.types import Array, IntArray
 
 MISSING = ("auto", "error", "impute")
@@ -32,7 +34,7 @@ MISSING = ("auto", "error", "impute")
 class Encoder:
     """The inputs of a model, in order, and what it does about gaps: see ``MISSING``."""
 
-    inputs: tuple[Input, ...]
+    inputs: tuple[Input | Target, ...]
     missing: str = "auto"
 
     @classmethod
@@ -40,6 +42,30 @@ class Encoder:
         """Learn the inputs from a table without its target."""
         gaps = missing == "auto"
         return cls(tuple(_input(name, table, gaps) for name in table.columns), missing)
+
+    def with_targets(
+        self, table: Table, y: NDArray[Any], groups: Any, seed: int
+    ) -> tuple[Encoder, Array]:
+        """With target statistics in place of very many levels where that pays; and the matrix.
+
+        The rows of the table have statistics that their own targets are not in.
+        """
+        inputs, own = list(self.inputs), {}
+        for i, one in enumerate(inputs):
+            if isinstance(one, Category):
+                found = worthwhile(one, table.columns[one.name], y, groups, seed)
+                if found is not None:
+                    inputs[i], own[i] = found
+        made = replace(self, inputs=tuple(inputs))
+        X = made.encode(table)
+        for i, values in own.items():
+            X[:, made.owners == i] = values
+        return made, X
+
+    @property
+    def supervised(self) -> bool:
+        """Whether some input is told by the target, so that rows fitted to are not as new ones."""
+        return any(isinstance(one, Target) for one in self.inputs)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -79,7 +105,7 @@ class Encoder:
         at = 0
         for one in self.inputs:
             column = table.columns[one.name]
-            if self.missing == "impute" and isinstance(one, Category):
+            if self.missing == "impute" and isinstance(one, Category | Target):
                 column = np.array([one.common if c is None else c for c in column], dtype=object)
             width = len(one.columns)
             made[:, at : at + width] = one.encode(column)
@@ -95,7 +121,7 @@ class Encoder:
             column = table.columns[one.name]
             if isinstance(one, Unused):
                 continue
-            if isinstance(one, Category):
+            if isinstance(one, Category | Target):
                 _refuse_strangers(one, column, title)
             elif column.dtype != object and np.isinf(column).any():
                 row = int(table.rows[int(np.argmax(np.isinf(column)))])
@@ -128,7 +154,7 @@ class Encoder:
         for one in self.inputs:
             if one.name not in there:  # of sparse rows, or of no use
                 columns[one.name] = np.zeros(len(frame))
-            elif isinstance(one, Category | Ordered):
+            elif isinstance(one, Category | Ordered | Target):
                 columns[one.name] = texts(frame[one.name].tolist())
             elif isinstance(one, Unused):
                 columns[one.name] = np.zeros(len(frame))
@@ -170,16 +196,18 @@ class Encoder:
         """Texts that no category stands for, by input, and how often they occur."""
         found: dict[str, Counter[str]] = {}
         for one in self.inputs:
-            if isinstance(one, Category):
+            if isinstance(one, Category | Target):
                 strange = one.unseen(table.columns[one.name])
                 if strange:
                     found[one.name] = strange
         return found
 
 
-def as_learned(one: Input, column: Column, rows: IntArray, title: str, decimal: str) -> Column:
+def as_learned(
+    one: Input | Target, column: Column, rows: IntArray, title: str, decimal: str
+) -> Column:
     """A column as numbers, dates or texts, whatever its input needs; refuses what is none."""
-    if isinstance(one, Category | Ordered):
+    if isinstance(one, Category | Ordered | Target):
         return column if column.dtype == object else texts(column)
     if column.dtype != object:
         return column
@@ -218,7 +246,7 @@ def _input(name: str, table: Table, gaps: bool) -> Input:
     return made
 
 
-def _refuse_strangers(one: Category, column: Column, title: str) -> None:
+def _refuse_strangers(one: Category | Target, column: Column, title: str) -> None:
     """Refuse a column in which every value is new, unless that may well be chance."""
     known = int((~missing_in(column)).sum())
     strange = one.unseen(column)

@@ -19,7 +19,7 @@ from svmselect.tables.table import Column
 from svmselect.types import Array
 
 NAN = float("nan")
-RARE = 5
+RARE = 3
 """Rows that a level needs for a column of its own, among many rows; among few it is fewer."""
 MOST = 100
 """Levels that get a column of their own."""

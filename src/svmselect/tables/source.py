@@ -117,13 +117,19 @@ def _open(path: Path, title: str, header: bool | None) -> Source:
         from svmselect.tables.parquet import parquet_source
 
         return parquet_source(path, title)
+    if start.startswith(b"PK\x03\x04"):
+        from svmselect.tables.excel import excel_source, is_excel
+
+        if is_excel(path):
+            return excel_source(path, title, header)
     if start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         raise ValueError(
-            f"{title} is an archive, a workbook or a model file; give a table, "
-            "e.g. a sheet saved as CSV"
+            f"{title} is an archive, an old workbook or a model file; give a table, "
+            "e.g. a sheet saved as CSV or .xlsx"
         )
     from svmselect.tables.arff import arff_source, is_arff
     from svmselect.tables.delimited import delimited_source
+    from svmselect.tables.jsonlines import is_json_lines, json_source
     from svmselect.tables.svmlight import is_svmlight, svmlight_source
     from svmselect.tables.text import encoding_of, sample_lines
 
@@ -131,6 +137,8 @@ def _open(path: Path, title: str, header: bool | None) -> Source:
     lines = sample_lines(path, encoding, title)
     if is_arff(lines):
         return arff_source(path, title, encoding)
+    if is_json_lines(lines):
+        return json_source(path, title, encoding)
     if is_svmlight(lines):
         return svmlight_source(path, title)
     return delimited_source(path, title, encoding, lines, header)

@@ -28,13 +28,16 @@ def fit(
     use: of.Use = None,
     categorical: of.Categorical = None,
     ordered: of.Ordered = None,
+    groups: of.Groups = None,
     header: of.Header = None,
     rows: of.Rows = None,
     criterion: of.Criterion = "auto",
     search: of.Search = "auto",
     kernel: of.Kernel = None,
     ard: of.LengthScales = of.Ard.auto,
-    loss: of.Losses = of.Loss.hinge,
+    loss: of.FitLosses = of.FitLoss.auto,
+    class_weight: of.ClassWeight = None,
+    scoring: of.Scoring = None,
     threshold: of.Threshold = "argmax",
     max_time: of.MaxTime = None,
     jobs: of.Jobs = None,
@@ -77,7 +80,9 @@ def fit(
         raise ValueError("--test and --holdout are two ways to test; give one of them")
     if holdout is not None and not 0.0 < holdout < 1.0:
         raise ValueError(f"--holdout {holdout:g} is no part of the rows; give e.g. 0.25")
-    table = TableOptions.of(target, header, missing, ignore, use, rows, seed, categorical, ordered)
+    table = TableOptions.of(
+        target, header, missing, ignore, use, rows, seed, categorical, ordered, groups
+    )
     options = FitOptions(
         data=data,
         table=table,
@@ -95,6 +100,8 @@ def fit(
         resume=resume,
         grid=grid,
         page=page,
+        class_weight=tuple(class_weight or ()),
+        scoring=scoring,
         onnx=onnx,
     )
     return run(options, Output(quiet, as_json))

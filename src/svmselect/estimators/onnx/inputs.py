@@ -17,6 +17,8 @@ from svmselect.tables.cells import MISSING
 from svmselect.tables.encoder import Encoder
 from svmselect.tables.gaps import Gaps
 from svmselect.tables.inputs import Category, Input, Moment, Number, Ordered, Unused
+from svmselect.tables.targets import Target
+from svmselect.types import Array
 
 _DAY = 86400.0
 _STRANGER = "\x00"  # no cell of a table is this
@@ -99,16 +101,27 @@ def _looked_up(
         for text in _spellings(level):
             if np.array_equal(one.encode(np.array([text], dtype=object))[0], rows[i]):
                 place.setdefault(text, i)
+    return _by_place(graph, one.name, rows, place)
+
+
+def _target(graph: Graph, one: Target, _: str) -> str:
+    levels = [level for level in one.levels.tolist() if one.is_word(level)]
+    rows = one.encode(np.array([*levels, None, _STRANGER], dtype=object))
+    return _by_place(graph, one.name, rows, {level: i for i, level in enumerate(levels)})
+
+
+def _by_place(graph: Graph, name: str, rows: Array, place: dict[str, int]) -> str:
+    """The row of each word; the last row is for words without a place, that before it for gaps."""
     for marker in _GAPS:
         for text in _spellings(marker):
-            place.setdefault(text, len(levels))
-    words = graph.add("Reshape", one.name, [-1])
+            place.setdefault(text, len(rows) - 2)
+    words = graph.add("Reshape", name, [-1])
     code = graph.add(
         "LabelEncoder",
         words,
         keys_strings=list(place),
         values_int64s=list(place.values()),
-        default_int64=len(levels) + 1,
+        default_int64=len(rows) - 1,
     )
     return graph.add("Gather", rows, code, axis=0)
 
@@ -121,9 +134,10 @@ def _spellings(text: str) -> list[str]:
     return list(dict.fromkeys(ways))
 
 
-_COLUMNS: dict[type[Input], Callable[[Graph, Any, str], str]] = {
+_COLUMNS: dict[type[Input] | type[Target], Callable[[Graph, Any, str], str]] = {
     Category: _category,
     Moment: _moment,
     Number: _number,
     Ordered: _ordered,
+    Target: _target,
 }

@@ -15,6 +15,7 @@ from svmselect.data import Pair, stratified_folds
 from svmselect.estimators.averaging import hold_out_posteriors, logistic
 from svmselect.estimators.by_criterion import Wish
 from svmselect.estimators.chosen import OutOfFold, Setting, hold_out
+from svmselect.estimators.moderated import hold_out_moderated
 from svmselect.estimators.options import is_default, standardises
 from svmselect.estimators.posteriors import Model
 from svmselect.estimators.problem import Problem
@@ -142,8 +143,10 @@ class Refit:
         if normalised is None:
             found = single_threaded(hold_out, *arguments, loss)
         else:
-            model = Model(loss, normalised)
-            found = single_threaded(hold_out_posteriors, *arguments, model)
+            moderated = self.model.probability == "moderated"
+            model = Model(loss, normalised, moderated)
+            hold = hold_out_moderated if moderated else hold_out_posteriors
+            found = single_threaded(hold, *arguments, model)
         return found
 
     @cached_property
@@ -195,10 +198,11 @@ def _the_same(known: Any, model: Any, X: Array, y: Any, weights: Array | None) -
     """Whether these are the rows that the fit has kept."""
     if known is None or len(y) != model.selection_.rows:
         return False
+    told = getattr(model.encoder_, "supervised", False)  # rows that were fitted to look otherwise
     counts = float(len(y)) if weights is None else float(weights.sum())
     return bool(
         np.isclose(known.counts.sum(), counts, rtol=1e-12)
-        and np.array_equal(known.scaling(X[known.first]), known.X)
+        and (told or np.array_equal(known.scaling(X[known.first]), known.X))
         and np.array_equal(np.asarray(y)[known.first], known.classes[known.codes])
     )
 
