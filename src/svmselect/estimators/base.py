@@ -201,7 +201,9 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             recipes = [Recipe(loss, group) for loss in losses for group in groups]
             found = by_default(problem, pairs, recipes, self.ard, separate, limits, start)
         else:
-            wish = Wish(self.kernel, self.criterion, self.search, self.prior, self.ard)
+            wish = Wish(
+                self.kernel, self.criterion, self.search, self.prior, self.ard, self._variables
+            )
             losses = served(wish, losses)
             found = [by_criterion(problem, pairs, one, wish, separate, limits) for one in losses]
             recipes = [Recipe(loss, ()) for loss in losses]
@@ -383,9 +385,14 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
 
     def _told(self, kernel: Kernel) -> Kernel:
         """The kernel, told which columns are one variable."""
+        return kernel if self._variables is None else of_variables(kernel, self._variables)
+
+    @property
+    def _variables(self) -> tuple[int, ...] | None:
+        """The variable that each encoded column belongs to; None if each is one."""
         if self.encoder_ is None or self.encoder_.plain:
-            return kernel
-        return of_variables(kernel, self.encoder_.variables.tolist())
+            return None
+        return tuple(self.encoder_.variables.tolist())
 
     def _by_input(self, shares: Array) -> Array:
         """Relevances of columns added up for each input."""
