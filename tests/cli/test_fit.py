@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from cli.running import ENVIRONMENT, Here, clients, refused
-from svmselect import AutoSVC, load
+from svmselect import AutoClassifier, load
 from svmselect.cli.model import SMALL, plan
 from svmselect.cli.prepare import TableOptions, prepare, split, subset
 from svmselect.cli.progress import Bar
@@ -60,7 +60,7 @@ def test_the_model_is_the_estimators(here: Here, table: Path) -> None:
     frame = clients()
     towns = sorted(frame["town"].unique())
     X = frame[["age", "town", "member"]]
-    model = AutoSVC(random_state=3).fit(X, frame["churn"].to_numpy(dtype=str))
+    model = AutoClassifier(random_state=3).fit(X, frame["churn"].to_numpy(dtype=str))
     assert found["C"] == pytest.approx(model.C_)
     assert found["error"]["value"] == pytest.approx(model.selection_.error.error)
     assert found["error"]["low"] < found["error"]["value"] < found["error"]["high"]
@@ -71,7 +71,10 @@ def test_the_model_is_the_estimators(here: Here, table: Path) -> None:
     assert isinstance(kept, TableModel)
     assert kept.encoder.columns == ("age", *(f"town={town}" for town in towns), "member=yes")
     np.testing.assert_array_equal(kept.estimator.predict(X), model.predict(X))
-    assert len(Trace.load("clients/trace.jsonl")) == found["evaluations"] == len(model.trace_)
+    assert found["evaluations"] == len(model.trace_)
+    # the file has the searches of all machines that are averaged, the model's is the heaviest's
+    written = {(r.run, r.index): r.value for r in Trace.load("clients/trace.jsonl")}
+    assert {(r.run, r.index): r.value for r in model.trace_}.items() <= written.items()
 
 
 def test_holdout_and_test_files_agree(here: Here, table: Path) -> None:
@@ -272,7 +275,7 @@ def test_ctrl_c_keeps_the_best_so_far(
     assert "Interrupted: this is the best found so far." in ended.out
     estimator = load("clients/model.skops").estimator
     monkeypatch.undo()
-    assert len(estimator.trace_) < len(AutoSVC(random_state=0).fit(*_rows(table)).trace_)
+    assert len(estimator.trace_) < len(AutoClassifier(random_state=0).fit(*_rows(table)).trace_)
     assert signal.getsignal(signal.SIGINT) is before
 
 
@@ -379,7 +382,7 @@ def test_groups_class_weights_and_scoring(here: Here, table: Path) -> None:
     frame.to_csv("houses.csv", index=False)
     options = ("--class-weight", "left=3", "--scoring", "balanced_accuracy", "--groups", "house")
     found = fit(here, "houses.csv", "-t", "churn", *options, "--drop", "client_id")
-    model = AutoSVC(class_weight={"left": 3.0}, scoring="balanced_accuracy", random_state=0)
+    model = AutoClassifier(class_weight={"left": 3.0}, scoring="balanced_accuracy", random_state=0)
     X = frame[["age", "town", "member"]]
     model.fit(X, frame["churn"].to_numpy(dtype=str), groups=frame["house"])
     assert found["C"] == pytest.approx(model.C_)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from svmselect import AutoKLR, AutoSVC, load, save
+from svmselect import AutoClassifier, AutoKLR, AutoSVC, load, save
 from svmselect.estimators.following import Following
 from svmselect.search.trace import Trace
 
@@ -153,7 +153,7 @@ class Impatient(Following):
 
 
 @pytest.mark.parametrize("options", [{}, {"criterion": "smoothed-cv"}, {"verbose": 1}])
-@pytest.mark.parametrize("cls", [AutoSVC, AutoKLR])
+@pytest.mark.parametrize("cls", [AutoSVC, AutoKLR, AutoClassifier])
 def test_ctrl_c_ends_with_the_best_so_far(monkeypatch, capsys, cls, options) -> None:
     whole = cls(random_state=0, **options).fit(X, y)
     monkeypatch.setattr("svmselect.estimators.base.Following", Impatient)
@@ -199,10 +199,14 @@ class Killed(Following):
 
 
 @pytest.mark.parametrize("seed", [0, None])
-@pytest.mark.parametrize("options", [{}, {"criterion": "gacv"}])
-def test_a_killed_fit_goes_on_from_its_file(monkeypatch, tmp_path: Path, options, seed) -> None:
+@pytest.mark.parametrize(
+    ("cls", "options"), [(AutoSVC, {}), (AutoSVC, {"criterion": "gacv"}), (AutoClassifier, {})]
+)
+def test_a_killed_fit_goes_on_from_its_file(
+    monkeypatch, tmp_path: Path, cls, options, seed
+) -> None:
     file = tmp_path / "fit.jsonl"
-    model = AutoSVC(checkpoint=file, random_state=seed, **options)
+    model = cls(checkpoint=file, random_state=seed, **options)
     with monkeypatch.context() as patch:
         patch.setattr("svmselect.estimators.base.Following", Killed)
         with pytest.raises(MemoryError):
@@ -229,6 +233,8 @@ def test_a_checkpoint_is_of_one_problem(tmp_path: Path) -> None:
         clone(model).fit(X + 1.0, y)
     with pytest.raises(ValueError, match="other settings"):
         clone(model).set_params(ard="no").fit(X, y)
+    with pytest.raises(ValueError, match="name one by loss="):
+        AutoClassifier(criterion="cv-error", checkpoint=tmp_path / "a", max_time=1.0).fit(X, y)
     with pytest.raises(ValueError, match="leave one of the two out"):
         clone(model).set_params(multi_class="ovo-separate").fit(X, y)
 

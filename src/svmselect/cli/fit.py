@@ -50,7 +50,7 @@ class FitOptions:
     search: str = "auto"
     kernels: tuple[str, ...] = ()
     ard: str = "auto"
-    loss: str = "hinge"
+    loss: str = "auto"
     threshold: str = "argmax"
     max_time: float | None = None
     jobs: int | None = None

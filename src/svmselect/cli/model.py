@@ -25,8 +25,8 @@ def estimator(
     jobs: int | None,
     seed: int,
 ) -> Any:
-    """An AutoSVC or AutoKLR; refuses names that are not known before any work."""
-    from svmselect import AutoKLR, AutoSVC
+    """An AutoClassifier, or one of a loss; refuses names that are not known before any work."""
+    from svmselect import AutoClassifier, AutoKLR, AutoSVC
     from svmselect.criteria import get_criterion
     from svmselect.kernels import as_kernel
     from svmselect.search import get_search
@@ -47,6 +47,11 @@ def estimator(
         "n_jobs": jobs,
         "random_state": seed,
     }
+    if loss == "auto":
+        made = AutoClassifier(form, **shared)
+        if by_default(made):
+            return made
+        loss = "hinge"  # what is named runs once for each loss, and its trace is of one
     if loss == "logistic":
         return AutoKLR(form, **shared)
     return AutoSVC(form, loss=loss, **shared)

@@ -47,6 +47,15 @@ class Loss(StrEnum):
     logistic = "logistic"
 
 
+class FitLoss(StrEnum):
+    """The same, or "auto": several are compared and averaged."""
+
+    auto = "auto"
+    hinge = "hinge"
+    squared_hinge = "squared_hinge"
+    logistic = "logistic"
+
+
 def seconds(text: str) -> float:
     """A time such as 60, 60s, 1.5m or 2h."""
     found = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([a-z]*)\s*", text.lower())
@@ -210,6 +219,16 @@ Losses = Annotated[
         "--loss",
         metavar="NAME",
         help="hinge, squared_hinge, or logistic (kernel logistic regression).",
+        rich_help_panel=MODEL,
+    ),
+]
+FitLosses = Annotated[
+    FitLoss,
+    typer.Option(
+        "--loss",
+        metavar="NAME",
+        help="auto (several, averaged), hinge, squared_hinge, or logistic (kernel logistic "
+        "regression).",
         rich_help_panel=MODEL,
     ),
 ]

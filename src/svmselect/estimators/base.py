@@ -53,7 +53,9 @@ from svmselect.estimators.rare import Apart, Fitted, looks_like_numbers, set_apa
 from svmselect.estimators.relevance import relevance, scales, spread_of
 from svmselect.estimators.rest import Rest, against_rest
 from svmselect.estimators.scaling import Bend, Scaling
+from svmselect.estimators.sparse_rows import keeps_zeros, rotatable
 from svmselect.kernels import Kernel
+from svmselect.kernels.sparse import rotated
 from svmselect.probability import sigmoid_log_probability, sigmoid_probability
 from svmselect.probability.prediction_sets import check_alpha, least_probability, prediction_sets
 from svmselect.probability.thresholds import decide
@@ -92,7 +94,8 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d)
-            The inputs; sparse ones are made dense.
+            The inputs. Sparse ones with at most a tenth of their entries filled are taken as they
+            are, not standardised, and are not made dense where there are more inputs than rows.
         y : array-like of shape (n,)
             The labels.
         sample_weight : array-like of shape (n,), optional
@@ -149,11 +152,14 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
                 apart = replace(apart, y=y, weights=weights)
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         report = Reporter(self, X, y, metadata, self.verbose, watch)
-        rows = _dense(X)
+        self._as_given = keeps_zeros(X)
+        self._rotated = self._turns(X) and many is None and not len(apart.rows)
+        rows = rotated(X) if self._rotated else _dense(X)
         problem = Problem.of(
-            rows, y, weights, groups_of, self.cv, self._class_weight(apart), standardises(self),
-            seed, bends(self), self._spans,
+            rows, y, weights, groups_of, self.cv, self._class_weight(apart), self._standardises,
+            seed, self._standardises and bends(self), self._spans,
         )  # fmt: skip
+        rows = X if self._rotated else rows
         problem = replace(problem, notes=(*problem.notes, *apart.notes))
         check_threshold(self.threshold, problem.classes)
         limits = Limits(self.max_time, self.n_jobs, seed, report, checkpoint, many is not None)
@@ -167,6 +173,22 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         self.selection_ = replace(self.selection_, seconds=seconds, seed=seed)
         report.end(self.explain())
         return self
+
+    def _turns(self, X: Any) -> bool:
+        """Whether sparse rows are rotated for the choice; posteriors need the rows themselves."""
+        several = self.kernel if isinstance(self.kernel, list | tuple) else [self.kernel]
+        kernels = [*self._forms(), *(one for one in several if isinstance(one, Kernel))]
+        return self.probability == "sigmoid" and rotatable(X, kernels, self.ard, MANY)
+
+    @property
+    def _standardises(self) -> bool:
+        """Whether the inputs are standardised: rows that are mostly zeros stay as they are."""
+        return standardises(self) and not self._as_given
+
+    @property
+    def _ard(self) -> Any:
+        """Whether inputs may have length scales of their own, which rotated rows cannot."""
+        return "no" if self._rotated else self.ard
 
     @property
     def _checkpoint(self) -> Path | None:
@@ -199,12 +221,17 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             start = self._warm(problem)
             groups = [(kernel,) for kernel in kernels] if average else [tuple(kernels)]
             recipes = [Recipe(loss, group) for loss in losses for group in groups]
-            found = by_default(problem, pairs, recipes, self.ard, separate, limits, start)
+            found = by_default(problem, pairs, recipes, self._ard, separate, limits, start)
         else:
             wish = Wish(
-                self.kernel, self.criterion, self.search, self.prior, self.ard, self._variables
+                self.kernel, self.criterion, self.search, self.prior, self._ard, self._variables
             )
             losses = served(wish, losses)
+            if len(losses) > 1 and limits.checkpoint is not None:
+                raise ValueError(
+                    "checkpoint is a file of one search, and a criterion or search that is named "
+                    f"runs once for each loss ({', '.join(losses)}); name one by loss="
+                )
             found = [by_criterion(problem, pairs, one, wish, separate, limits) for one in losses]
             recipes = [Recipe(loss, ()) for loss in losses]
         found = [sharpen(problem, chosen) for chosen in found]
@@ -234,6 +261,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         options |= {} if member.loss == "logistic" else {"loss": member.loss}
         made: AutoMachine = make(**options)
         made.n_features_in_, made.encoder_ = self.n_features_in_, self.encoder_
+        made._as_given, made._rotated = self._as_given, self._rotated
         made._keep(X, problem, member, apart)
         made.companions_, made.weights_ = [], np.ones(1)
         return made
@@ -270,7 +298,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         gone = set(apart.y.tolist()) - there
         return {label: w for label, w in self.class_weight.items() if label not in gone}
 
-    def _keep(self, X: Array, problem: Problem, member: Member, apart: Apart) -> None:
+    def _keep(self, X: Any, problem: Problem, member: Member, apart: Apart) -> None:
         """Store what was learned: arrays, numbers, kernels and words."""
         chosen, loss = member.chosen, member.loss
         judged = Judged.of(problem, chosen.held_out)
@@ -284,7 +312,10 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         setting = chosen.setting
         C = np.array(setting.C) * problem.penalty
         self.classes_ = made.classes
-        self.mean_, self.scale_ = problem.scaling.mean, problem.scaling.scale
+        scaling = problem.scaling
+        if self._rotated:
+            scaling = Scaling(np.zeros(X.shape[1]), np.ones(X.shape[1]))
+        self.mean_, self.scale_ = scaling.mean, scaling.scale
         self.bend_ = None if problem.scaling.bend is None else problem.scaling.bend.table
         self.C_ = float(C[0]) if len(C) == 1 else C
         self.kernel_ = setting.kernels[0] if len(setting.kernels) == 1 else setting.kernels
@@ -297,8 +328,9 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         self.intercept_ = made.intercepts if k == 2 else -made.intercepts
         self.sigmoid_slope_, self.sharpness_ = made.slopes, chosen.sharpness
         self._posterior = None if chosen.posterior is None else chosen.posterior.as_plain()
+        inputs = X[problem.first] if self._rotated else problem.X
         self.feature_importances_ = self._by_input(
-            relevance(setting.kernels, spread_of(problem.X, problem.counts))
+            relevance(setting.kernels, spread_of(inputs, problem.counts))
         )
         self.best_score_ = chosen.value
         self.best_params_ = _parameters(self.C_, setting.kernels)
@@ -317,14 +349,14 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             held_out=chosen.held_out,
             prior=chosen.prior,
             normalised=None if chosen.posterior is None else chosen.posterior.model.normalised,
-            problem=problem if len(problem) <= MANY else None,
-            rows=len(X),
+            problem=problem if len(problem) <= MANY and not self._rotated else None,
+            rows=X.shape[0],
             kept=len(problem),
             folds=int(problem.splits.test.shape[1]),
             rounds=problem.splits.rounds if is_default(self) else 1,
             folded=chosen.folded,
             members=tuple(_members(problem, made.classes, apart)),
-            standardised=standardises(self),
+            standardised=self._standardises,
             strategy="auto" if is_default(self) else "search",
         )
         self.held_out_proba_ = _widened(judged.by_row(problem), problem.classes, made.classes)
@@ -360,7 +392,7 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             return Rest(self._kernels[0], vectors, self.dual_coef_.T, self.intercept_)
         return Machines(
             kernels=self._kernels,
-            vectors=self._scaling(self.support_vectors_),
+            vectors=self._prepared(self.support_vectors_),
             coefficients=from_dual_coef(self.dual_coef_, member, k),
             intercepts=self.intercept_ if k == 2 else -self.intercept_,
             slopes=self.sigmoid_slope_,
@@ -418,8 +450,13 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
 
     def _of_matrix(self, X: Any) -> Array:
         """Our own decision values of every pair, f > 0 for the later class, of encoded rows."""
-        scaling = self._scaling
-        return self._judge.in_blocks(X, lambda block: scaling(_dense(block)), self.n_jobs)
+        return self._judge.in_blocks(X, self._prepared, self.n_jobs)
+
+    def _prepared(self, X: Any) -> Any:
+        """Encoded rows as the machines look at them: scaled, or sparse if their vectors are."""
+        if sparse.issparse(self.support_vectors_):
+            return sparse.csr_matrix(X)
+        return self._scaling(_dense(X))
 
     def _logs(self, X: Any) -> Array:
         """Log-probabilities of encoded rows, averaged over the companions if there are any."""

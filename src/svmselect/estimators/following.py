@@ -12,7 +12,7 @@ from typing import Any
 
 from svmselect.estimators.by_default import MANY
 from svmselect.estimators.callbacks import logged
-from svmselect.estimators.options import is_default
+from svmselect.estimators.options import averages, is_default
 from svmselect.progress import Bar, EndNow, Passes, Stopper, notebook, terminal
 from svmselect.selection.result import Selection
 from svmselect.types import Evaluation, Note, Status
@@ -87,6 +87,8 @@ def line(count: int, evaluation: Evaluation) -> str:
 
 def expected_evaluations(model: Any, rows: int) -> int:
     """About how many evaluations the search takes, for a bar."""
-    if is_default(model):
-        return 60 if rows <= MANY else 200
-    return 150
+    if not is_default(model):
+        return 150
+    if rows > MANY:
+        return 200
+    return 150 if averages(model) else 60

@@ -9,9 +9,11 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from svmselect.kernels import Kernel
 from svmselect.kernels.expansion import Expansion
+from svmselect.kernels.sparse import SparseExpansion
 from svmselect.parallel import on_threads
 from svmselect.probability import sigmoid_probability
 from svmselect.probability.coupling import couple
@@ -32,7 +34,7 @@ class Machines:
     """
 
     kernels: tuple[Kernel, ...]
-    vectors: Array
+    vectors: Any  # an array, or a sparse matrix
     coefficients: Array
     intercepts: Array
     slopes: Array
@@ -40,16 +42,17 @@ class Machines:
     sharpness: float = 1.0
 
     @cached_property
-    def _expansions(self) -> tuple[tuple[slice, Expansion], ...]:
+    def _expansions(self) -> tuple[tuple[slice, Expansion | SparseExpansion], ...]:
         """The pairs that share a kernel, and their functions without intercepts."""
+        make = SparseExpansion if sparse.issparse(self.vectors) else Expansion
         if len(self.kernels) == 1:
             pairs = slice(0, len(self.intercepts))
-            return ((pairs, Expansion(self.kernels[0], self.vectors, self.coefficients)),)
+            return ((pairs, make(self.kernels[0], self.vectors, self.coefficients)),)
         made = []
         for p, kernel in enumerate(self.kernels):
             used, pair = np.flatnonzero(self.coefficients[:, p]), slice(p, p + 1)
             vectors, coefficients = self.vectors[used], self.coefficients[used, pair]
-            made.append((pair, Expansion(kernel, vectors, coefficients)))
+            made.append((pair, make(kernel, vectors, coefficients)))
         return tuple(made)
 
     def decisions(self, X: Array) -> Array:
@@ -58,7 +61,7 @@ class Machines:
         A value too small to move its probability off 1/2 is zero, so that the sign of the decision
         and the larger probability are always one answer.
         """
-        f = np.empty((len(X), len(self.intercepts)))
+        f = np.empty((X.shape[0], len(self.intercepts)))
         for pairs, expansion in self._expansions:
             f[:, pairs] = expansion(X)
         f += self.intercepts

@@ -123,6 +123,8 @@ def _check_seal(content: bytes, path: str | os.PathLike[str]) -> None:
 
 def _ours() -> set[str]:
     """Types of this library that a model may hold: estimators, and what they are told to use."""
+    from scipy import sparse
+
     from svmselect import criteria, kernels, priors, search
     from svmselect.estimators import AutoClassifier, AutoKLR, AutoSVC
     from svmselect.tables import Encoder, TableModel
@@ -135,5 +137,6 @@ def _ours() -> set[str]:
     types |= {*beliefs, priors.Together}
     types |= {TableModel, Encoder, Gaps, Number, Category, Ordered, Moment, Unused, Target}
     types |= {priors.Hierarchical, *kernels.available().values()}
+    types |= {sparse.csr_matrix}  # support vectors of sparse rows; skops reads plain arrays there
     types |= {*criteria.available().values(), *search.available().values()}
     return {f"{cls.__module__}.{cls.__qualname__}" for cls in types}

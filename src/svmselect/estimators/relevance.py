@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from svmselect.kernels import Kernel
 from svmselect.kernels.stationary import Stationary
@@ -34,8 +36,12 @@ def scales(kernel: Kernel) -> tuple[float | Array, ...]:
     return tuple(length if length.ndim else float(length) for length in lengths)
 
 
-def spread_of(X: Array, weights: Array) -> Array:
-    """Weighted standard deviations, zero for a column that does not vary."""
+def spread_of(X: Any, weights: Array) -> Array:
+    """Weighted standard deviations, zero for a column that does not vary; rows may be sparse."""
     share = weights / weights.sum()
+    if sparse.issparse(X):
+        mean, square = (np.asarray(share @ part).ravel() for part in (X, X.multiply(X)))
+        variance = square - mean**2
+        return np.sqrt(np.where(variance > 1e-12 * square, variance, 0.0))
     varies = X.min(axis=0) < X.max(axis=0)
     return np.where(varies, np.sqrt(share @ (X - share @ X) ** 2), 0.0)

@@ -71,8 +71,21 @@ class InnerProduct(Leaf):
             One matrix for each parameter.
         """
 
+    def gram(self, X: Array, memo: Memo) -> Array:
+        with np.errstate(over="ignore", under="ignore"):
+            t = _known_products(X, memo).copy()
+            self.profile(t)
+        return t
+
     def tangents(self, X: Array, K: Array, memo: Memo) -> list[Tangent]:
-        return [Shared(matrix) for matrix in self.derivatives(X @ X.T, K)]
+        return [Shared(matrix) for matrix in self.derivatives(_known_products(X, memo).copy(), K)]
+
+
+def _known_products(X: Array, memo: Memo) -> Array:
+    """The inner products of all rows, made once and kept in ``memo``."""
+    if "products" not in memo:
+        memo["products"] = X @ X.T
+    return np.asarray(memo["products"])
 
 
 class _InnerProductBlock(Block):

@@ -38,7 +38,7 @@ def from_data(data: Dataset, kernel: Kernel) -> Array:
             vector = isinstance(leaf.length_scale, tuple)
             if vector and len(leaf.by_column()) != X.shape[1]:
                 kernel(X[:1])  # says what does not fit
-            units = _by_variable(spread, leaf) if vector else np.ones(1)
+            units = _by_variable(spread, leaf) if vector else np.ones(())
             middle = _median_distance(X / leaf.by_column(units)) / np.sqrt(2.0)
             theta[place : place + size] = np.log(middle * units)
         place += size

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from svmselect.data import Dataset
 from svmselect.kernels import RBF, Constant, Kernel, Linear, Polynomial
@@ -41,7 +42,7 @@ class SupportMachine:
     scale: Array
     rows: int
     support: IntArray
-    vectors: Array
+    vectors: Any  # an array, or a sparse matrix
     counts: IntArray
     dual_coef: Array
     intercept: Array
@@ -91,7 +92,8 @@ def pipeline(machine: SupportMachine) -> Any:
     offset = m.intercept + form.constant * m.sums
     sign = -1.0 if k == 2 else 1.0  # what LIBSVM itself keeps
     svc.support_ = m.support.astype(np.int32)
-    svc.support_vectors_ = np.ascontiguousarray(scaler.transform(m.vectors))
+    vectors = m.vectors.toarray() if sparse.issparse(m.vectors) else m.vectors
+    svc.support_vectors_ = np.ascontiguousarray(scaler.transform(vectors))
     svc._n_support = m.counts.astype(np.int32)
     svc.dual_coef_, svc._dual_coef_ = coefficients, np.ascontiguousarray(sign * coefficients)
     svc.intercept_, svc._intercept_ = offset, np.ascontiguousarray(sign * offset)

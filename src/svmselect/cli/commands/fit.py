@@ -35,7 +35,7 @@ def fit(
     search: of.Search = "auto",
     kernel: of.Kernel = None,
     ard: of.LengthScales = of.Ard.auto,
-    loss: of.Losses = of.Loss.hinge,
+    loss: of.FitLosses = of.FitLoss.auto,
     class_weight: of.ClassWeight = None,
     scoring: of.Scoring = None,
     threshold: of.Threshold = "argmax",
