@@ -147,3 +147,14 @@ def test_what_is_drawn_and_written_of_a_frame(model):
     assert found.influence[1] > 0.05
     page = report.of_fit(model, X, y)
     assert "town" in report.render(page)
+
+
+def test_a_criterion_that_is_named_knows_of_variables():
+    fitted = AutoSVC(search="irprop", ard="yes", random_state=0, cv=2, max_time=2.0)
+    fitted.fit(X, y)
+    assert len(fitted.length_scale_) == 5
+    scored = AutoSVC(scoring="roc_auc", random_state=0, ard="no").fit(X, y)
+    assert scored.selection_.criterion == "roc_auc"
+    np.testing.assert_allclose(
+        scored.to_sklearn().decision_function(X), scored.decision_function(X)
+    )

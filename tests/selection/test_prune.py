@@ -64,3 +64,15 @@ def test_a_kernel_that_does_not_tell_inputs_apart_is_refused() -> None:
     found = select(X, Y, budget=2)
     with pytest.raises(ValueError, match="has no length scale for each input"):
         prune(found)
+
+
+def test_columns_of_one_variable_go_and_stay_together() -> None:
+    kernel = RBF([1.0, 2.0, 3.0], [0, 0, 1, 2, 2]) + RBF(7.0, [0, 0, 1, 2, 2])
+    kept = on_inputs(kernel, np.array([0, 1, 3, 4]))
+    assert kept == RBF([1.0, 3.0], [0, 0, 1, 1]) + RBF(7.0, [0, 0, 1, 1])
+    member = [0, 1, 1, 0]
+    found = select(X, Y, "likelihood", "irprop", RBF([1.0, 1.0], member), random_state=0, budget=20)
+    cut = prune(found, allowance=1e9)
+    assert cut.kept.tolist() == [0, 3]
+    assert cut.dropped.tolist() == [1, 2]
+    assert cut.selection.kernel.variables == (0, 0)

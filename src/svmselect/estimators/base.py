@@ -223,7 +223,9 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             recipes = [Recipe(loss, group) for loss in losses for group in groups]
             found = by_default(problem, pairs, recipes, self._ard, separate, limits, start)
         else:
-            wish = Wish(self.kernel, self.criterion, self.search, self.prior, self._ard)
+            wish = Wish(
+                self.kernel, self.criterion, self.search, self.prior, self._ard, self._variables
+            )
             losses = served(wish, losses)
             if len(losses) > 1 and limits.checkpoint is not None:
                 raise ValueError(
@@ -415,9 +417,14 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
 
     def _told(self, kernel: Kernel) -> Kernel:
         """The kernel, told which columns are one variable."""
+        return kernel if self._variables is None else of_variables(kernel, self._variables)
+
+    @property
+    def _variables(self) -> tuple[int, ...] | None:
+        """The variable that each encoded column belongs to; None if each is one."""
         if self.encoder_ is None or self.encoder_.plain:
-            return kernel
-        return of_variables(kernel, self.encoder_.variables.tolist())
+            return None
+        return tuple(self.encoder_.variables.tolist())
 
     def _by_input(self, shares: Array) -> Array:
         """Relevances of columns added up for each input."""

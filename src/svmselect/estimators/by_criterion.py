@@ -18,6 +18,7 @@ from svmselect.estimators.problem import Problem
 from svmselect.kernels import Constant, Kernel, as_kernel
 from svmselect.kernels.stationary import Stationary
 from svmselect.search import get_search
+from svmselect.selection.hierarchy import of_variables
 from svmselect.selection.pairwise import Pairwise, Part
 from svmselect.selection.plan import Plan
 from svmselect.selection.result import Selection
@@ -37,6 +38,7 @@ class Wish:
     search: Any
     prior: Any
     ard: str | bool
+    variables: tuple[int, ...] | None = None
 
 
 def by_criterion(
@@ -92,7 +94,7 @@ def served(wish: Wish, losses: Sequence[str]) -> tuple[str, ...]:
     """Those of the losses that the criterion serves; all if none, so that it says why."""
     judge = get_criterion("likelihood" if wish.criterion == "auto" else wish.criterion)
     one = wish.kernel[0] if isinstance(wish.kernel, list | tuple) else wish.kernel
-    form = _form(one, False, 1)
+    form = _form(one, False, 1, None)
     able = [
         loss for loss in losses
         if any(judge.refusal(form, loss, intercept) is None for intercept in (True, False))
@@ -108,7 +110,7 @@ def _selected(
     separate_scales = _separate_scales(wish)
     kernels = wish.kernel if isinstance(wish.kernel, list | tuple) else [wish.kernel]
     d = problem.X.shape[1]
-    forms = [_form(kernel, separate_scales, d) for kernel in kernels]
+    forms = [_form(kernel, separate_scales, d, wish.variables) for kernel in kernels]
     intercept = all(judge.refusal(form, loss, True) is None for form in forms)
     if not intercept:
         # the offset lives in the kernel: add one to what was not written out by the user
@@ -185,9 +187,11 @@ def _prior(prior: Any, judge: Criterion, separate_scales: bool) -> Any:
     return "hierarchical" if likelihood else "integrated"
 
 
-def _form(kernel: Any, separate_scales: bool, d: int) -> Kernel:
+def _form(kernel: Any, separate_scales: bool, d: int, variables: tuple[int, ...] | None) -> Kernel:
     """A kernel to be searched; one given by name may have a length scale for each input."""
     form = as_kernel("rbf" if isinstance(kernel, str) and kernel == "auto" else kernel)
+    if variables is not None:
+        form = of_variables(form, variables)
     if isinstance(kernel, str) and separate_scales and isinstance(form, Stationary) and d > 1:
         return form.parted(d)
     return form

@@ -36,11 +36,11 @@ def from_data(data: Dataset, kernel: Kernel) -> Array:
         size = len(leaf.theta)
         if isinstance(leaf, Stationary):
             vector = isinstance(leaf.length_scale, tuple)
-            if vector and size != X.shape[1]:
+            if vector and len(leaf.by_column()) != X.shape[1]:
                 kernel(X[:1])  # says what does not fit
-            units = spread if vector else np.ones(X.shape[1])
-            middle = _median_distance(X / units) / np.sqrt(2.0)
-            theta[place : place + size] = np.log(middle * (units if vector else 1.0))
+            units = _by_variable(spread, leaf) if vector else np.ones(())
+            middle = _median_distance(X / leaf.by_column(units)) / np.sqrt(2.0)
+            theta[place : place + size] = np.log(middle * units)
         place += size
     share = min(float(data.weights[data.y == s].sum()) for s in (-1.0, 1.0)) / data.weights.sum()
     C = 0.5 / share / _variance(kernel.at(theta), X, w)
@@ -56,6 +56,14 @@ def least_C(data: Dataset, kernel: Kernel, start: Array) -> float:
     rows = _some(data)
     w = data.weights[rows] / data.weights[rows].sum()
     return 1.0 / (float(data.weights.sum()) * _variance(kernel.at(start[1:]), data.X[rows], w))
+
+
+def _by_variable(spread: Array, leaf: Stationary) -> Array:
+    """One spread a variable: the root mean square of those of its columns."""
+    if leaf.variables is None:
+        return spread
+    member = np.asarray(leaf.variables)
+    return np.asarray(np.sqrt(np.bincount(member, spread**2) / np.bincount(member)))
 
 
 def _some(data: Dataset) -> IntArray:

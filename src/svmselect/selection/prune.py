@@ -119,16 +119,19 @@ def prune(selection: Selection, allowance: float = 1.0, n_jobs: int | None = Non
 
     Notes
     -----
-    Inputs go in order of ``relevance``. As many are dropped as cost at most ``allowance`` each, the
-    other parameters unchanged; the number is found by doubling and halving, in O(log d)
-    evaluations. Then the same search goes on from there. At least one input stays.
+    Inputs go in order of ``relevance``, those that are one variable of the kernel together. As many
+    are dropped as cost at most ``allowance`` each, the other parameters unchanged; the number is
+    found by doubling and halving, in O(log d) evaluations. Then the same search goes on from there.
+    At least one input stays.
     """
-    posterior, order = selection.posterior, np.argsort(relevance(selection), kind="stable")
+    posterior, shares = selection.posterior, relevance(selection)
+    member = variables_of(selection.kernel, len(shares))
+    order = np.argsort(np.bincount(member, shares), kind="stable")
     n, most = float(posterior.objective.data.weights.sum()), len(order) - 1
     costs = {0: 0.0}
 
     def affordable(count: int) -> bool:
-        kept = np.sort(order[count:])
+        kept = np.flatnonzero(np.isin(member, order[count:]))
         function, point = reduced(posterior, selection.point, kept)
         answer, _ = single_threaded(function, point, False, None)
         costs[count] = n * (answer.value - selection.record.loss)
@@ -141,7 +144,8 @@ def prune(selection: Selection, allowance: float = 1.0, n_jobs: int | None = Non
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if affordable(middle) else (low, middle)
-    kept, dropped = np.sort(order[low:]), np.sort(order[:low])
+    gone = np.isin(member, order[:low])
+    kept, dropped = np.flatnonzero(~gone), np.flatnonzero(gone)
     if not low:
         return Pruned(kept, dropped, 0.0, selection)
     function, point = reduced(posterior, selection.point, kept)
@@ -169,11 +173,25 @@ def reduced(posterior: Posterior, point: Array, kept: IntArray) -> tuple[Posteri
     return function, np.concatenate([point[:1], kernel.theta])
 
 
+def variables_of(kernel: Kernel, inputs: int) -> IntArray:
+    """The variable that each input belongs to: as a part of the kernel says, or each its own."""
+    for leaf in kernel.leaves():
+        if isinstance(leaf, Stationary) and leaf.variables is not None:
+            return np.asarray(leaf.variables)
+    return np.arange(inputs)
+
+
 def on_inputs(kernel: Kernel, kept: IntArray) -> Kernel:
     """The kernel of these inputs only: its vectors of length scales cut down to them."""
     if isinstance(kernel, Composite):
         return type(kernel)(tuple(on_inputs(part, kept) for part in kernel.parts))
-    if isinstance(kernel, Stationary) and isinstance(kernel.length_scale, tuple):
-        left = tuple(kernel.length_scale[i] for i in kept)
-        return replace(kernel, length_scale=left)  # type: ignore[type-var]
-    return kernel
+    if not isinstance(kernel, Stationary):
+        return kernel
+    left, member = kept, None
+    if kernel.variables is not None:
+        left, places = np.unique(np.asarray(kernel.variables)[kept], return_inverse=True)
+        member = tuple(places.ravel().tolist())
+    scales = kernel.length_scale
+    if isinstance(scales, tuple):
+        scales = tuple(scales[i] for i in left)
+    return replace(kernel, length_scale=scales, variables=member)  # type: ignore[type-var]

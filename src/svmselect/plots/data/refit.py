@@ -132,7 +132,7 @@ class Refit:
     def wish(self) -> Wish:
         """What the constructor was told."""
         m = self.model
-        return Wish(m.kernel, m.criterion, m.search, m.prior, m.ard)
+        return Wish(m.kernel, m.criterion, m.search, m.prior, m.ard, m._variables)
 
     def held_out(self) -> OutOfFold:
         """Decision values by machines, or posteriors, that did not see the row."""
