@@ -68,8 +68,9 @@ def test_score_is_for_two_classes(here: Here, table: Path) -> None:
     refused(here("score", "clients.csv", "-t", "town", "-c", "gacv"), "3 classes")
 
 
-def test_compare_is_what_the_estimators_do(here: Here, points) -> None:
-    X, y = points
+def test_compare_is_what_the_estimators_do(here: Here, table: Path) -> None:
+    X = pd.read_csv("clients.csv").drop(columns=["client_id", "country"])  # as the notes say
+    y = X.pop("churn").to_numpy()
     rest, apart = split(y, 0.4, 2)
     ended = here(
         "compare", "clients.csv", "-t", "churn", "-c", "gacv", "-c", "radius-margin", "--holdout",
@@ -80,7 +81,7 @@ def test_compare_is_what_the_estimators_do(here: Here, points) -> None:
     said = []
     for entry, loss in zip(found["criteria"], ("hinge", "squared_hinge"), strict=True):
         model = AutoSVC(criterion=entry["criterion"], loss=loss, random_state=2)
-        said.append(model.fit(X[rest], y[rest]).predict(X[apart]))
+        said.append(model.fit(X.iloc[rest], y[rest]).predict(X.iloc[apart]))
         assert entry["C"] == pytest.approx(model.C_)
         assert entry["error"]["value"] == pytest.approx(np.mean(said[-1] != y[apart]))
     agreement = found["criteria"][0]["agreement"]

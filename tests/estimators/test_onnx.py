@@ -18,6 +18,7 @@ from svmselect.estimators.rest import Rest
 from svmselect.kernels import (
     RBF,
     Constant,
+    GeneralGaussian,
     Laplacian,
     Linear,
     Matern,
@@ -81,6 +82,8 @@ KERNELS = [
     Laplacian([1.0, 2.0, 3.0, 4.0]),
     RBF([1.0, 2.0], variables=[0, 0, 1, 1]),
     Matern([1.0, 2.0], 0.5, variables=[0, 1, 1, 0]),
+    GeneralGaussian(0.5),
+    GeneralGaussian.of(np.diag([1.0, 0.5, 0.2, 0.1]) + 0.05),
     Linear(),
     Polynomial(3, 0.5),
     Constant(2.0) * RBF(1.5) + Linear() + 0.5,

@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -284,7 +285,11 @@ def test_limits_give_the_best_so_far_and_say_so() -> None:
     cut = select(X, Y, "likelihood", "irprop", "rbf", callback=interrupt)
     assert cut.status.name == "interrupted"
     assert cut.record.loss == min(record.loss for record in cut.trace)
-    hurried = select(X, Y, "likelihood", "grid", "rbf", max_time=0.05)
+
+    def slowly(progress: Progress) -> None:
+        time.sleep(0.02)
+
+    hurried = select(X, Y, "likelihood", "grid", "rbf", max_time=0.05, callback=slowly)
     assert hurried.status.name == "time"
     assert 0 < len(hurried.trace) < 100
     at_once = select(X, Y, max_time=0.0)  # one evaluation there is always

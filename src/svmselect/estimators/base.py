@@ -252,14 +252,11 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
 
     def _companion(self, X: Array, problem: Problem, member: Member, apart: Apart) -> AutoMachine:
         """A fitted classifier of its own for a member that is not the heaviest."""
-        from svmselect.estimators.classifiers import AutoKLR, AutoSVC
-
-        make = AutoKLR if member.loss == "logistic" else AutoSVC
-        known = make._get_param_names()
-        options = {name: value for name, value in self.get_params().items() if name in known}
+        options = self.get_params()
         options |= {"kernel": member.chosen.setting.kernels[0], "threshold": "argmax"}
-        options |= {} if member.loss == "logistic" else {"loss": member.loss}
-        made: AutoMachine = make(**options)
+        if "loss" in options:
+            options["loss"] = member.loss
+        made = type(self)(**options)
         made.n_features_in_, made.encoder_ = self.n_features_in_, self.encoder_
         made._as_given, made._rotated = self._as_given, self._rotated
         made._keep(X, problem, member, apart)

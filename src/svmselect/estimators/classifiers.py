@@ -172,16 +172,16 @@ class AutoClassifier(AutoMachine):
         scoring: Any = None,
         threshold: Any = "argmax",
         class_weight: Any = None,
+        rare: str = "keep",
         multi_class: str = "ovo",
         decision_function_shape: str = "ovr",
         probability: str = "sigmoid",
+        device: str = "cpu",
         max_time: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         warm_start: bool = False,
         checkpoint: Any = None,
-        device: str = "cpu",
-        rare: str = "keep",
         verbose: int = 0,
     ) -> None:
         self.kernel = kernel
@@ -197,16 +197,16 @@ class AutoClassifier(AutoMachine):
         self.scoring = scoring
         self.threshold = threshold
         self.class_weight = class_weight
+        self.rare = rare
         self.multi_class = multi_class
         self.decision_function_shape = decision_function_shape
         self.probability = probability
+        self.device = device
         self.max_time = max_time
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.warm_start = warm_start
         self.checkpoint = checkpoint
-        self.device = device
-        self.rare = rare
         self.verbose = verbose
 
     def _losses(self) -> tuple[str, ...]:
@@ -271,6 +271,10 @@ class AutoSVC(AutoMachine):
         true classes in rows and predictions in columns: the prediction of least expected cost.
     class_weight : dict, "balanced" or None, default None
         As in scikit-learn. ``sample_weight`` given to ``fit`` counts copies.
+    rare : {"keep", "drop", "merge"}, default "keep"
+        Classes of so few rows that folds cannot hold one out and train on another: "keep" chooses
+        without them and adds their machines afterwards; "drop" leaves out classes of one or two
+        rows; "merge" makes one class of these.
     multi_class : {"ovo", "ovo-separate"}, default "ovo"
         Whether all pairs of classes share the hyperparameters, or each pair has its own.
     decision_function_shape : {"ovr", "ovo"}, default "ovr"
@@ -281,6 +285,10 @@ class AutoSVC(AutoMachine):
         average over the posterior of the evidence model (at most 3000 rows; decision values are
         then log odds); Kwok's moderated output, the average over a posterior around the machine
         (hinge, likewise); or what serves held-out rows better of the first two.
+    device : str, default "cpu"
+        Where passes over many rows compute: "cpu", or "cuda" (also "cuda:1") through torch, which
+        the extra ``svmselect[gpu]`` brings. What has no form there stays on the CPU, and a note
+        says so.
     max_time : float, optional
         Seconds for the search.
     n_jobs : int, optional
@@ -292,14 +300,6 @@ class AutoSVC(AutoMachine):
     checkpoint : path-like, optional
         A file of JSON lines that every evaluation is written to; ``fit`` with the same file, data
         and settings goes on where a killed one ended, and ends where it would have, bit for bit.
-    device : str, default "cpu"
-        Where passes over many rows compute: "cpu", or "cuda" (also "cuda:1") through torch, which
-        the extra ``svmselect[gpu]`` brings. What has no form there stays on the CPU, and a note
-        says so.
-    rare : {"keep", "drop", "merge"}, default "keep"
-        Classes of so few rows that folds cannot hold one out and train on another: "keep" chooses
-        without them and adds their machines afterwards; "drop" leaves out classes of one or two
-        rows; "merge" makes one class of these.
     verbose : int, default 0
         1 draws a bar, in a terminal or a notebook, and tells what was chosen; 2 also tells every
         evaluation. The words go to standard error, or to the logger "svmselect" where logging is

@@ -46,7 +46,7 @@ class Stationary(Leaf):
     distances: ClassVar[type[Distances]] = Distances
     moving: ClassVar[type[PerInput]] = PerInput
     length_scale: LengthScale
-    variables: Sequence[int] | None
+    variables: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
         """Check, and give sequences as tuples."""

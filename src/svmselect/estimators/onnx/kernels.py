@@ -12,6 +12,7 @@ from svmselect.estimators.onnx.graph import Graph, package
 from svmselect.kernels import (
     RBF,
     Constant,
+    GeneralGaussian,
     Kernel,
     Laplacian,
     Linear,
@@ -55,6 +56,19 @@ def _rbf(graph: Graph, kernel: Any, X: str, vectors: Array) -> str:
     return graph.add("Exp", graph.add("Mul", _squares(graph, kernel, X, vectors), -0.5))
 
 
+def _general_gaussian(graph: Graph, kernel: Any, X: str, vectors: Array) -> str:
+    s = _weighted_squares(graph, np.ones(()), *_mapped(graph, kernel, X, vectors))
+    return graph.add("Exp", graph.add("Mul", s, -0.5))
+
+
+def _mapped(graph: Graph, kernel: Any, X: str, vectors: Array) -> tuple[str, Array]:
+    """Rows times a root of the kernel's matrix, in which it is a Gaussian of scale one."""
+    d = vectors.shape[1]
+    M = kernel.matrix if kernel.inputs > 1 else kernel.matrix * np.eye(d)
+    root = np.linalg.cholesky(M)
+    return graph.add("MatMul", X, root), vectors @ root
+
+
 def _matern(graph: Graph, kernel: Any, X: str, vectors: Array) -> str:
     # of order 1/2 it has a kink at distance 0, where products of rows lose half the digits
     distances = _squares if kernel.nu > 0.5 else _exact_squares
@@ -75,7 +89,11 @@ def _squares(graph: Graph, kernel: Any, X: str, vectors: Array) -> str:
     The scales are in the constants: ONNX Runtime turns a number that multiplies a product of
     matrices, or one of its factors, into an attribute of single precision.
     """
-    weights = np.broadcast_to(kernel.by_column() ** -2.0, vectors.shape[1:])
+    return _weighted_squares(graph, kernel.by_column() ** -2.0, X, vectors)
+
+
+def _weighted_squares(graph: Graph, weights: Array, X: str, vectors: Array) -> str:
+    weights = np.broadcast_to(weights, vectors.shape[1:])
     centre = vectors.mean(axis=0)
     B = vectors - centre
     A = graph.add("Sub", X, centre)
@@ -126,6 +144,7 @@ def _laplacian(graph: Graph, kernel: Any, X: str, vectors: Array) -> str:
 
 _MAKERS: dict[type[Kernel], Callable[[Graph, Any, str, Array], str]] = {
     Constant: _constant,
+    GeneralGaussian: _general_gaussian,
     Laplacian: _laplacian,
     Linear: _linear,
     Matern: _matern,
