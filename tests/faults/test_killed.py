@@ -41,9 +41,9 @@ def evaluations(path: Path) -> list[dict[str, Any]]:
 
 def sound(folder: Path) -> None:
     """What a kill may leave behind: whole files of known names, a torn last line at most."""
-    known = {"model.skops", "trace.jsonl", ".svmselect-lock"}
-    strange = [p.name for p in folder.iterdir() if p.name not in known]
-    assert all(name.startswith(".svmselect-") for name in strange)
+    known = {"model.skops", "trace.jsonl", "trace.jsonl.lock"}
+    names = {p.name for p in folder.iterdir() if not p.name.startswith(".svmselect-")}
+    assert names <= known
     trace = folder / "trace.jsonl"
     if trace.exists():
         for line in trace.read_bytes().split(b"\n")[:-1]:

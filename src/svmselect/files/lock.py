@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-FOLDER = ".svmselect.files.lock"
+FOLDER = ".svmselect-lock"
 _BUSY = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 
 
