@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import (
     average_precision_score,
@@ -185,3 +186,14 @@ def test_rows_of_a_sample_keep_their_numbers(fits: Any) -> None:
     numbers = refit.numbers(np.arange(len(refit.problem)))
     np.testing.assert_allclose(refit.problem.scaling(X[numbers]), refit.problem.X)
     assert replace(refit, kept=None).sampled is False
+
+
+def test_a_sample_of_a_frame_is_scaled_as_the_fit_was() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"amount": rng.lognormal(sigma=2.0, size=80), "kind": list("abcd") * 20})
+    y = np.log(X["amount"]) + (X["kind"] == "a") > 0.3
+    model = AutoSVC(random_state=0, ard="no").fit(X, y)
+    assert model.bend_ is not None
+    problem = Refit.of(model, X, y, most=70).problem  # of more rows than are looked at
+    np.testing.assert_array_equal(problem.scaling.bend.bent, model._scaling.bend.bent)
+    np.testing.assert_array_equal(problem.scaling.scale[1:], model.scale_[1:])

@@ -36,15 +36,16 @@ class XiAlpha(Criterion):
     -----
     ``1/n #{i : rho alpha_i R^2 + xi_i >= 1}``, R^2 = max_i K_ii. With xi_i = 1 - z_i that is
     ``z_i <= rho alpha_i R^2``, and so it serves any loss: leaving a point out moves its own margin
-    by at most alpha_i times the largest squared span S_i^2 on the way. Without an intercept S_i^2
-    <= K_ii. With one, S_i^2 is at most |phi_i - mean of the others|^2 + 1/V_i, V_i = sum_(j != i)
-    alpha_j (1 - alpha_j / C) the logistic loss's curvature along the intercept, so that R^2 becomes
-    ``R^2 + 1/(2 V_i)``; V_i is taken at the machine, which makes the count there an estimate and no
-    proven bound. (The hinge has no such term: its free vectors hold the intercept.)
+    by at most alpha_i times the largest squared span ``S_i^2`` on the way. Without an intercept
+    that is at most ``K_ii``. With one, it is at most ``|phi_i - mean of the others|^2 + 1/V_i``,
+    where ``V_i = sum_(j != i) alpha_j (1 - alpha_j / C)`` is the logistic loss's curvature along
+    the intercept, so that R^2 becomes ``R^2 + 1/(2 V_i)``; V_i is taken at the machine, which makes
+    the count there an estimate and no proven bound. (The hinge has no such term: its free vectors
+    hold the intercept.)
 
-    That it is an upper bound needs an
-    intercept, if there is one, that a free vector determines: where none is free, leaving a point
-    out may turn every one into an error, and ``details`` says so. The value moves in steps of 1/n,
+    That it is an upper bound needs an intercept, if there is one, that a free vector determines:
+    where none is free, leaving a point out may turn every one into an error, and ``details`` says
+    so. The value moves in steps of 1/n,
     so there is no gradient. Losses: hinge, logistic. A weight k counts as k copies with alpha/k
     each. O(n).
 

@@ -44,7 +44,7 @@ class LevenbergMarquardt(Search[LevenbergMarquardtState]):
 
     Notes
     -----
-    The step is ``-(|H| + mu I)^-1 g``, where |H| has the absolute values of the Hessian's
+    The step is ``-(|H| + mu I)^-1 g``, where ``|H|`` has the absolute values of the Hessian's
     eigenvalues: where the loss is concave, as evidences are far from their maxima, that descends
     and leaves saddles behind. Where a step gains a share r of what the model promised, mu is
     multiplied by ``max(1/3, 1 - (2 r - 1)^3)``; where it does not lower the loss, by 2, then by 4.

@@ -16,7 +16,7 @@ from svmselect.estimators.averaging import hold_out_posteriors, logistic
 from svmselect.estimators.by_criterion import Wish
 from svmselect.estimators.chosen import OutOfFold, Setting, hold_out
 from svmselect.estimators.moderated import hold_out_moderated
-from svmselect.estimators.options import is_default, standardises
+from svmselect.estimators.options import bends, is_default, standardises
 from svmselect.estimators.posteriors import Model
 from svmselect.estimators.problem import Problem
 from svmselect.estimators.rare import set_apart
@@ -88,6 +88,7 @@ class Refit:
             model.class_weight,
             standardises(model),
             seed,
+            standardises(model) and bends(model),
             model._spans,
         )
         return cls(model, problem, tuple(problem.pairs()), total, kept)
