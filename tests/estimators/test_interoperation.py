@@ -21,7 +21,7 @@ from sklearn.utils import get_tags
 import svmselect
 from svmselect import AutoKLR, AutoSVC
 from svmselect.criteria import get_criterion
-from svmselect.estimators import base
+from svmselect.estimators import given
 from svmselect.kernels import RBF, Constant, Linear, Matern, Polynomial
 
 X, y = make_classification(60, 4, n_informative=2, n_redundant=0, shuffle=False, random_state=0)
@@ -80,7 +80,7 @@ def test_sparse_rows_are_made_dense(model):
 
 
 def test_sparse_rows_too_large_to_be_dense_are_refused(monkeypatch):
-    monkeypatch.setattr(base, "DENSE_LIMIT", 1000)
+    monkeypatch.setattr(given, "DENSE_LIMIT", 1000)
     with pytest.raises(ValueError, match=r"sparse X of shape \(60, 4\).*TruncatedSVD"):
         AutoSVC().fit(sparse.csr_array(X), y)
 

@@ -18,7 +18,7 @@ CLASSES = frozenset(type(loss).__name__ for loss in available().values())
 
 ALLOWED = {
     # arguments: which loss belongs to which estimator
-    "estimators/classifiers.py": "AutoSVC says which losses it takes, and who takes the other",
+    "estimators/auto_svc.py": "AutoSVC says which losses it takes, and who takes the other",
     "cli/model.py": "the estimator that takes the loss named on the command line",
     # what the command line says of losses
     "cli/commands/listing.py": "one letter a loss, for a narrow table",

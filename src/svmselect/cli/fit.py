@@ -205,14 +205,15 @@ def _chosen(options: FitOptions, model: Any, rows: Rows, output: Output, notes: 
 def _grid(options: FitOptions, model: Any, rows: Rows, output: Output) -> Any:
     """What the plain grid comes to on the same rows, or on a sample of many."""
     from svmselect import report
+    from svmselect.estimators.given import encoded
 
     kept = subset(len(rows.y), rows.y, SMALL, options.table.seed)
     if len(kept) < len(rows.y):
         output.note(f"the plain grid sees {len(kept):,} of the {len(rows.y):,} rows")
     with Bar("the plain grid", None, output), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        test = None if rows.test is None else (model._encoded(rows.test[0]), rows.test[1])
-        X = model._encoded(rows.X[kept])
+        test = None if rows.test is None else (encoded(model, rows.test[0]), rows.test[1])
+        X = encoded(model, rows.X[kept])
         return report.plain_grid(X, rows.y[kept], held_out=test, n_jobs=options.jobs)
 
 

@@ -1,8 +1,7 @@
-"""What AutoSVC and AutoKLR share: fitting, predicting, and what can be read off a fitted model."""
+"""What the classifiers share: fitting, and what is kept of it."""
 
 from __future__ import annotations
 
-import os
 import time
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -12,14 +11,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_consistent_length,
-    check_is_fitted,
 )
 
 from svmselect.criteria import available, get_criterion
@@ -29,13 +25,11 @@ from svmselect.estimators.by_default import MANY, Limits, by_default
 from svmselect.estimators.by_rows import SEVERAL, Many, grow, of_arrays, opened
 from svmselect.estimators.by_scoring import as_scorer, by_scoring
 from svmselect.estimators.callbacks import CallbackSupportMixin, Reporter, Watch, with_callbacks
-from svmselect.estimators.card import of_model
 from svmselect.estimators.chosen import fitted_machines, sharpen
-from svmselect.estimators.decisions import Judged, check_threshold, rule, threshold_of
+from svmselect.estimators.decisions import Judged, check_threshold, rule
 from svmselect.estimators.following import Following, interrupted
-from svmselect.estimators.given import encoded, learned
-from svmselect.estimators.keeping import as_plain, from_plain
-from svmselect.estimators.machines import Machines, from_dual_coef, to_dual_coef
+from svmselect.estimators.given import by_input, dense, learned, spans, variables
+from svmselect.estimators.machines import to_dual_coef
 from svmselect.estimators.members import Member, Recipe, averaged, weighed
 from svmselect.estimators.moderated import by_moderation, hinges
 from svmselect.estimators.optimism import lost_odds
@@ -47,32 +41,24 @@ from svmselect.estimators.options import (
     is_default,
     standardises,
 )
-from svmselect.estimators.posteriors import Model, Posteriors
+from svmselect.estimators.posteriors import Model
+from svmselect.estimators.predictor import Predictor
 from svmselect.estimators.problem import Problem
 from svmselect.estimators.rare import Apart, Fitted, looks_like_numbers, set_apart
 from svmselect.estimators.relevance import relevance, scales, spread_of
-from svmselect.estimators.rest import Rest, against_rest
-from svmselect.estimators.scaling import Bend, Scaling
+from svmselect.estimators.scaling import Scaling
 from svmselect.estimators.sparse_rows import keeps_zeros, rotatable
 from svmselect.kernels import Kernel
 from svmselect.kernels.sparse import rotated
-from svmselect.probability import sigmoid_log_probability, sigmoid_probability
-from svmselect.probability.prediction_sets import check_alpha, least_probability, prediction_sets
-from svmselect.probability.thresholds import decide
 from svmselect.search.checkpoint import seed_of
 from svmselect.search.trace import Trace, without_hessian
 from svmselect.selection.hierarchy import of_variables
 from svmselect.selection.result import Selection
-from svmselect.types import Array, BoolArray, Note, Status
-
-DENSE_LIMIT = 2**31
-"""Sparse input is made dense up to this many bytes."""
+from svmselect.types import Array, Note, Status
 
 
-class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
     """A classifier that chooses its own hyperparameters; subclasses name the loss."""
-
-    selection_: Selection
 
     @abstractmethod
     def _losses(self) -> tuple[str, ...]:
@@ -154,10 +140,10 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         report = Reporter(self, X, y, metadata, self.verbose, watch)
         self._as_given = keeps_zeros(X)
         self._rotated = self._turns(X) and many is None and not len(apart.rows)
-        rows = rotated(X) if self._rotated else _dense(X)
+        rows = rotated(X) if self._rotated else dense(X)
         problem = Problem.of(
             rows, y, weights, groups_of, self.cv, self._class_weight(apart), self._standardises,
-            seed, self._standardises and bends(self), self._spans,
+            seed, self._standardises and bends(self), spans(self.encoder_),
         )  # fmt: skip
         rows = X if self._rotated else rows
         problem = replace(problem, notes=(*problem.notes, *apart.notes))
@@ -217,14 +203,21 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
             )
         average = averages(self) and len(problem) <= MANY and not limits.rough
         if is_default(self):
-            kernels = [self._told(kernel) for kernel in self._forms()]
+            kernels = self._forms()
+            if (joined := variables(self.encoder_)) is not None:
+                kernels = [of_variables(kernel, joined) for kernel in kernels]
             start = self._warm(problem)
             groups = [(kernel,) for kernel in kernels] if average else [tuple(kernels)]
             recipes = [Recipe(loss, group) for loss in losses for group in groups]
             found = by_default(problem, pairs, recipes, self._ard, separate, limits, start)
         else:
             wish = Wish(
-                self.kernel, self.criterion, self.search, self.prior, self._ard, self._variables
+                self.kernel,
+                self.criterion,
+                self.search,
+                self.prior,
+                self._ard,
+                variables(self.encoder_),
             )
             losses = served(wish, losses)
             if len(losses) > 1 and limits.checkpoint is not None:
@@ -326,8 +319,8 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         self.sigmoid_slope_, self.sharpness_ = made.slopes, chosen.sharpness
         self._posterior = None if chosen.posterior is None else chosen.posterior.as_plain()
         inputs = X[problem.first] if self._rotated else problem.X
-        self.feature_importances_ = self._by_input(
-            relevance(setting.kernels, spread_of(inputs, problem.counts))
+        self.feature_importances_ = by_input(
+            self, relevance(setting.kernels, spread_of(inputs, problem.counts))
         )
         self.best_score_ = chosen.value
         self.best_params_ = _parameters(self.C_, setting.kernels)
@@ -363,324 +356,6 @@ class AutoMachine(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type
         self._utilities = None if decided is None else decided.utilities
         self._judge = self._unpacked()
 
-    def __getstate__(self) -> dict[str, Any]:
-        """What is saved: plain values, and not the rows the choice was made on."""
-        state: dict[str, Any] = dict(super().__getstate__())
-        state.pop("_judge", None)
-        if isinstance(self.checkpoint, os.PathLike):
-            state["checkpoint"] = os.fspath(self.checkpoint)
-        if "selection_" in state:
-            state["selection_"] = as_plain(state["selection_"])
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Undo that."""
-        if "selection_" in state:
-            state = {**state, "selection_": from_plain(state["selection_"])}
-        super().__setstate__(state)
-        if "selection_" in state:
-            self._judge = self._unpacked()
-
-    def _machines(self) -> Machines | Rest:
-        k = len(self.classes_)
-        member = np.repeat(np.arange(k), self.n_support_)
-        if against_rest(self.dual_coef_, k):
-            vectors = self._scaling(self.support_vectors_)
-            return Rest(self._kernels[0], vectors, self.dual_coef_.T, self.intercept_)
-        return Machines(
-            kernels=self._kernels,
-            vectors=self._prepared(self.support_vectors_),
-            coefficients=from_dual_coef(self.dual_coef_, member, k),
-            intercepts=self.intercept_ if k == 2 else -self.intercept_,
-            slopes=self.sigmoid_slope_,
-            n_classes=k,
-            sharpness=self.sharpness_,
-        )
-
-    def _unpacked(self) -> Machines | Rest | Posteriors:
-        """What decides: the machines and their sigmoids, or the posteriors."""
-        if self._posterior is None:
-            return self._machines()
-        return Posteriors.from_plain(self._posterior, self._kernels, len(self.classes_))
-
-    @property
-    def _kernels(self) -> tuple[Kernel, ...]:
-        return self.kernel_ if isinstance(self.kernel_, tuple) else (self.kernel_,)
-
-    @property
-    def _spans(self) -> Array | None:
-        """What columns are divided by that are not to be standardised; None if all are."""
-        return None if self.encoder_ is None or self.encoder_.plain else self.encoder_.spans
-
-    def _told(self, kernel: Kernel) -> Kernel:
-        """The kernel, told which columns are one variable."""
-        return kernel if self._variables is None else of_variables(kernel, self._variables)
-
-    @property
-    def _variables(self) -> tuple[int, ...] | None:
-        """The variable that each encoded column belongs to; None if each is one."""
-        if self.encoder_ is None or self.encoder_.plain:
-            return None
-        return tuple(self.encoder_.variables.tolist())
-
-    def _by_input(self, shares: Array) -> Array:
-        """Relevances of columns added up for each input."""
-        if self.encoder_ is None or self.encoder_.plain:
-            return shares
-        found = np.bincount(self.encoder_.owners, shares, self.n_features_in_)
-        return np.asarray(found, dtype=np.float64)
-
-    @property
-    def _scaling(self) -> Scaling:
-        bend = None if self.bend_ is None else Bend(*self.bend_)
-        return Scaling(self.mean_, self.scale_, bend)
-
-    def _decisions(self, X: Any) -> tuple[Machines | Rest | Posteriors, Array]:
-        """The decision values of every pair, f > 0 for the later class."""
-        check_is_fitted(self)
-        return self._judge, self._of_matrix(self._encoded(X))
-
-    def _encoded(self, X: Any) -> Any:
-        """Rows as the matrix that the kernel sees before it is scaled (sparse ones stay sparse)."""
-        check_is_fitted(self)
-        return encoded(self, X)
-
-    def _of_matrix(self, X: Any) -> Array:
-        """Our own decision values of every pair, f > 0 for the later class, of encoded rows."""
-        return self._judge.in_blocks(X, self._prepared, self.n_jobs)
-
-    def _prepared(self, X: Any) -> Any:
-        """Encoded rows as the machines look at them: scaled, or sparse if their vectors are."""
-        if sparse.issparse(self.support_vectors_):
-            return sparse.csr_matrix(X)
-        return self._scaling(_dense(X))
-
-    def _logs(self, X: Any) -> Array:
-        """Log-probabilities of encoded rows, averaged over the companions if there are any."""
-        machines, f = self._judge, self._of_matrix(X)
-        if machines.n_classes > 2:
-            own = _log(machines.probabilities(f))
-        else:
-            slope = float(machines.slopes[0])
-            sides = [sigmoid_log_probability(f[:, 0], one, 0.0) for one in (-slope, slope)]
-            own = np.column_stack(sides)
-        if not self.companions_:
-            return own
-        said = [own, *(companion._logs(X) for companion in self.companions_)]
-        shares = np.log(self.weights_)
-        return np.asarray(
-            np.logaddexp.reduce([w + one for w, one in zip(shares, said, strict=True)])
-        )
-
-    def _probabilities(self, X: Any) -> Array:
-        """Probabilities of encoded rows, averaged over the companions if there are any."""
-        if not self.companions_:
-            return self._judge.probabilities(self._of_matrix(X))
-        if len(self.classes_) == 2:
-            logs = self._logs(X)
-            odds = logs[:, 1] - logs[:, 0]
-            return np.column_stack([sigmoid_probability(odds, one, 0.0) for one in (1.0, -1.0)])
-        said = [self._judge.probabilities(self._of_matrix(X))]
-        said += [companion._probabilities(X) for companion in self.companions_]
-        return np.asarray(sum(w * p for w, p in zip(self.weights_, said, strict=True)))
-
-    def decision_function(self, X: Any) -> Array:
-        """Compute decision values.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (m, d)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (m,) or (m, k)
-            Two classes: above zero means ``classes_[1]``, and p > 1/2. Three or more:
-            log-probabilities of the classes, or the values of the pairs where
-            ``decision_function_shape="ovo"``, above zero for the earlier class of a pair. Of
-            several machines that are averaged: the log odds of the average, and for "ovo" the
-            values of the heaviest.
-        """
-        X = self._encoded(X)
-        if len(self.classes_) > 2:
-            own = self.decision_function_shape == "ovo"
-            return -self._of_matrix(X) if own else _log(self._probabilities(X))
-        if self.companions_:
-            logs = self._logs(X)
-            return np.asarray(logs[:, 1] - logs[:, 0])
-        return np.asarray(self._of_matrix(X)[:, 0])
-
-    def predict_proba(self, X: Any) -> Array:
-        """Compute the probabilities of ``classes_``; the largest is the prediction.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (m, d)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (m, k)
-            The probabilities.
-        """
-        return self._probabilities(self._encoded(X))
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Compute the logarithms of ``predict_proba``.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (m, d)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (m, k)
-            The logarithms.
-        """
-        X = self._encoded(X)
-        return _log(self._probabilities(X)) if len(self.classes_) > 2 else self._logs(X)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the most probable class of each row, or the one that ``threshold`` asks for.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (m, d)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            The labels.
-        """
-        check_is_fitted(self)
-        if len(self.classes_) == 2 and self._utilities is None:
-            return np.asarray(self.classes_[(self.decision_function(X) > 0).astype(np.intp)])
-        return self._labels(self.predict_proba(X))
-
-    def _labels(self, probabilities: Array) -> NDArray[Any]:
-        """What is predicted of rows with these probabilities."""
-        if self._utilities is None:
-            return np.asarray(self.classes_[probabilities.argmax(axis=1)])
-        return np.asarray(self.classes_[decide(probabilities, self._utilities)])
-
-    def predict_set(self, X: Any, alpha: float = 0.1) -> BoolArray:
-        """Predict a set of classes for each row, which holds the true one as often as it says.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (m, d)
-            The rows.
-        alpha : float, default 0.1
-            How often the true class may be missed, on average over new rows.
-
-        Returns
-        -------
-        ndarray of bool of shape (m, k)
-            Whether each of ``classes_`` is in the row's set: those whose probability is not below
-            what all but a share ``alpha`` of the held-out rows had for their own class, and the
-            most probable one. A row that could be anything has them all.
-
-        Notes
-        -----
-        Conformal prediction with held-out probabilities of all training rows, which allow for their
-        folds having had a say in the hyperparameters; the final machine is taken to be as good as
-        those of the folds, which have seen fewer rows. It asks that new rows come like the training
-        rows did. The share is that of all rows together: of one class it may be less.
-
-        References
-        ----------
-        Vovk, Gammerman & Shafer 2005; Sadinle, Lei & Wasserman 2019.
-        """
-        level = check_alpha(alpha)
-        return self._sets(self.predict_proba(X), level)
-
-    def _sets(self, probabilities: Array, alpha: float) -> BoolArray:
-        """The prediction sets of rows with these probabilities."""
-        if not self._given.shape[1]:
-            raise ValueError(
-                "the fit held out no rows in all classes at once, so there is nothing to base "
-                "prediction sets on; fit with more max_time"
-            )
-        least = least_probability(self._given[0], self._given[1], alpha)
-        return prediction_sets(probabilities, least)
-
-    @property
-    def threshold_(self) -> float | Array:
-        """What ``threshold`` has come to."""
-        check_is_fitted(self)
-        if self._utilities is None:
-            k = len(self.classes_)
-            return 0.5 if k == 2 else np.eye(k)
-        return threshold_of(self._utilities)
-
-    @property
-    def trace_(self) -> Trace:
-        """Every evaluation of the search."""
-        kept = vars(self).get("selection_")
-        if kept is None:
-            raise AttributeError(f"this {type(self).__name__} is not fitted, so it has no trace")
-        trace: Trace = kept.trace
-        return trace
-
-    def explain(self) -> str:
-        """Tell what was chosen, why, what it cost, and what to try next, in words.
-
-        Returns
-        -------
-        str
-            The text.
-        """
-        from svmselect.estimators.words import explanation
-
-        check_is_fitted(self)
-        return explanation(self)
-
-    def to_sklearn(self) -> Any:
-        """Make a plain pipeline of a StandardScaler and an SVC with the same decision values.
-
-        Returns
-        -------
-        Pipeline
-            The pipeline, fitted.
-        """
-        from svmselect.estimators.export import to_pipeline
-
-        check_is_fitted(self)
-        return to_pipeline(self)
-
-    def to_onnx(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as an ONNX graph, for ONNX Runtime and other languages.
-
-        Parameters
-        ----------
-        path : path-like
-            The file.
-
-        Notes
-        -----
-        The graph has everything from raw rows to predictions: one float64 input ``X`` of shape
-        (rows, inputs), and the outputs ``label``, of shape (rows,), and ``probabilities``, of shape
-        (rows, classes), in the order of ``classes_``. It needs the extra ``onnx``; whoever runs it
-        needs a runtime for opset 18, such as ONNX Runtime from 1.18 on.
-        """
-        from svmselect.estimators.onnx.model import to_onnx
-
-        check_is_fitted(self)
-        to_onnx(self, path)
-
-    def _repr_html_inner(self) -> str:
-        """What was chosen, above scikit-learn's picture of the estimator."""
-        return of_model(self) + str(super()._repr_html_inner())
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        """The same, for those who ask this way."""
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        if "text/html" in bundle:
-            bundle["text/html"] = of_model(self) + bundle["text/html"]
-        return bundle
-
 
 def _members(problem: Problem, classes: NDArray[Any], apart: Apart) -> list[float]:
     """How many rows each class has, those that were apart included."""
@@ -702,29 +377,6 @@ def _ended(notes: Sequence[Note]) -> Status:
     """How the search ended, by its remarks."""
     cut = [n for n in notes if n.kind in ("early", "budget", "time", "callback", "interrupted")]
     return Status(cut[0].kind, str(cut[0])) if cut else Status("ok")
-
-
-def _dense(X: Any) -> Array:
-    """Sparse rows as dense ones, within reason."""
-    if not sparse.issparse(X):
-        return np.ascontiguousarray(X)  # one layout, and so one rounding
-    if X.shape[0] * X.shape[1] * 8 > DENSE_LIMIT:
-        raise ValueError(
-            f"the sparse X of shape {X.shape} would be too large as a dense array "
-            f"({X.shape[0] * X.shape[1] * 8 / 2**30:.0f} GiB), which kernels here need; reduce its "
-            "columns first, e.g. by sklearn.decomposition.TruncatedSVD"
-        )
-    return np.asarray(X.toarray())
-
-
-def _log(p: Array) -> Array:
-    """log p, its largest entry that of p, even where logarithms round to a tie."""
-    logs = np.log(p)
-    rows, best = np.arange(len(p)), p.argmax(axis=1)
-    top = logs.max(axis=1)
-    tied = logs.argmax(axis=1) != best
-    logs[rows[tied], best[tied]] = np.nextafter(top[tied], np.inf)
-    return np.asarray(logs)
 
 
 def _length_scales(kernels: tuple[Any, ...]) -> Any:

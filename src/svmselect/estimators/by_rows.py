@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from svmselect.data import data_hash
 from svmselect.estimators.callbacks import Watch
 from svmselect.estimators.decisions import Held, Judged, rule
+from svmselect.estimators.given import by_input
 from svmselect.estimators.machines import to_dual_coef
 from svmselect.estimators.options import is_default
 from svmselect.estimators.problem import class_factors
@@ -176,7 +177,7 @@ def _keep(model: Any, grown: Grown, sample: Scan) -> None:
         calibration = tuple(Sigmoid(-1.0, 0.0, float(f.std())) for f in logits.T)
     model._posterior = None
     spread = np.std(model._scaling(sample.X), axis=0)
-    model.feature_importances_ = model._by_input(relevance((grown.kernel,), spread))
+    model.feature_importances_ = by_input(model, relevance((grown.kernel,), spread))
     model.best_score_ = grown.value
     names = grown.kernel.names
     values = np.exp(grown.kernel.theta).tolist()

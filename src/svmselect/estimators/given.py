@@ -20,7 +20,10 @@ from svmselect.tables.dataframe import as_frame, table_of
 from svmselect.tables.encoder import MISSING, Encoder
 from svmselect.tables.gaps import Gaps
 from svmselect.tables.table import Table
+from svmselect.types import Array
 
+DENSE_LIMIT = 2**31
+"""Sparse input is made dense up to this many bytes."""
 _TITLE = "X"
 _SEED = 0  # of the folds of target statistics
 
@@ -86,6 +89,37 @@ def encoded(model: Any, X: Any) -> Any:
         return encoder.encode(X)
     columns = dict(zip(encoder.names, np.asarray(X).T, strict=True))
     return encoder.encode(Table(columns, np.arange(len(X)), len(X)), _TITLE)
+
+
+def dense(X: Any) -> Array:
+    """Sparse rows as dense ones, within reason."""
+    if not sparse.issparse(X):
+        return np.ascontiguousarray(X)  # one layout, and so one rounding
+    if X.shape[0] * X.shape[1] * 8 > DENSE_LIMIT:
+        raise ValueError(
+            f"the sparse X of shape {X.shape} would be too large as a dense array "
+            f"({X.shape[0] * X.shape[1] * 8 / 2**30:.0f} GiB), which kernels here need; reduce its "
+            "columns first, e.g. by sklearn.decomposition.TruncatedSVD"
+        )
+    return np.asarray(X.toarray())
+
+
+def spans(encoder: Encoder | Gaps | None) -> Array | None:
+    """What columns are divided by that are not to be standardised; None if all are."""
+    return None if encoder is None or encoder.plain else encoder.spans
+
+
+def variables(encoder: Encoder | Gaps | None) -> tuple[int, ...] | None:
+    """The variable that each encoded column belongs to; None if each is one."""
+    return None if encoder is None or encoder.plain else tuple(encoder.variables.tolist())
+
+
+def by_input(model: Any, shares: Array) -> Array:
+    """Relevances of encoded columns added up for each input of the model."""
+    if model.encoder_ is None or model.encoder_.plain:
+        return shares
+    found = np.bincount(model.encoder_.owners, shares, model.n_features_in_)
+    return np.asarray(found, dtype=np.float64)
 
 
 def _table(X: Any) -> Table | None:

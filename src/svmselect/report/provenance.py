@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from svmselect.data import data_hash
+from svmselect.estimators.given import dense, encoded
 
 
 def of_model(
     model: Any, X: Any, y: Any, settings: Mapping[str, Any]
 ) -> tuple[tuple[str, str], ...]:
     """Of a fitted model: what the caller says, the data's hash, the seed, the versions."""
-    given = model._encoded(X)
-    rows = given.toarray() if getattr(given, "toarray", None) is not None else given
+    rows = dense(encoded(model, X))
     found = {name: str(value) for name, value in settings.items() if name != "command"}
     found["data (SHA-256)"] = data_hash(np.asarray(rows, dtype=np.float64), np.asarray(y))
     given = model.random_state

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from svmselect.estimators.given import dense, encoded
+from svmselect.estimators.predictor import of_encoded
 from svmselect.types import Array
 
 _WORK = 2e10  # multiplications to spend
@@ -19,22 +21,21 @@ def influence(model: Any, X: Any, random_state: int = 0) -> Array:
     asks of the machine, not of the labels, so inputs that say the same share what they say. Of many
     rows a sample is taken; not a number where there are too many inputs even so.
     """
-    given = model._encoded(X)
-    dense = given.toarray() if getattr(given, "toarray", None) is not None else given
-    n, d = len(dense), model.n_features_in_
+    rows = dense(encoded(model, X))
+    n, d = len(rows), model.n_features_in_
     vectors = len(model.support_vectors_)
-    rows = int(min(n, _ROWS[1], _WORK / (d * d * max(vectors, 1))))
-    if rows < min(n, _ROWS[0]):
+    most = int(min(n, _ROWS[1], _WORK / (d * d * max(vectors, 1))))
+    if most < min(n, _ROWS[0]):
         return np.full(d, np.nan)
     rng = np.random.default_rng(random_state)
-    kept = np.sort(rng.permutation(n)[:rows])
-    table = np.asarray(dense[kept], dtype=np.float64)
+    kept = np.sort(rng.permutation(n)[:most])
+    table = rows[kept]
     owners = np.arange(d) if model.encoder_ is None else model.encoder_.owners
-    before = model._probabilities(table)
+    before = of_encoded(model, table)
     moved = np.empty(d)
     for a in range(d):
         changed, own = table.copy(), owners == a
         changed[:, own] = rng.permutation(table[:, own])
-        after = model._probabilities(changed)
+        after = of_encoded(model, changed)
         moved[a] = 0.5 * float(np.abs(after - before).sum(axis=1).mean())
     return moved

@@ -15,6 +15,7 @@ from svmselect.data import Pair, stratified_folds
 from svmselect.estimators.averaging import hold_out_posteriors, logistic
 from svmselect.estimators.by_criterion import Wish
 from svmselect.estimators.chosen import OutOfFold, Setting, hold_out
+from svmselect.estimators.given import dense, encoded, spans, variables
 from svmselect.estimators.moderated import hold_out_moderated
 from svmselect.estimators.options import bends, is_default, standardises
 from svmselect.estimators.posteriors import Model
@@ -56,7 +57,7 @@ class Refit:
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(model)
-        rows, labels = _dense(model._encoded(X)), np.asarray(y)
+        rows, labels = dense(encoded(model, X)), np.asarray(y)
         if len(rows) != len(labels):
             raise ValueError(f"X has {len(rows)} rows and y {len(labels)} labels; give as many")
         w = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
@@ -89,7 +90,7 @@ class Refit:
             standardises(model),
             seed,
             standardises(model) and bends(model),
-            model._spans,
+            spans(model.encoder_),
         )
         return cls(model, problem, tuple(problem.pairs()), total, kept)
 
@@ -133,7 +134,7 @@ class Refit:
     def wish(self) -> Wish:
         """What the constructor was told."""
         m = self.model
-        return Wish(m.kernel, m.criterion, m.search, m.prior, m.ard, m._variables)
+        return Wish(m.kernel, m.criterion, m.search, m.prior, m.ard, variables(m.encoder_))
 
     def held_out(self) -> OutOfFold:
         """Decision values by machines, or posteriors, that did not see the row."""
@@ -215,9 +216,3 @@ def criterion_of(model: Any) -> tuple[str, bool]:
         return "likelihood", True
     judge = given if isinstance(given, Criterion) else available()[given]
     return str(judge.name), bool(judge.greater_is_better)
-
-
-def _dense(X: Any) -> Array:
-    """Rows as a dense array of numbers."""
-    rows = X.toarray() if getattr(X, "toarray", None) is not None else X
-    return np.ascontiguousarray(rows, dtype=np.float64)
