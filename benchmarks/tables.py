@@ -1,6 +1,7 @@
 """Tables as they are, against tables made into numbers by hand, and what others make of them.
 
     python benchmarks/tables.py run OUT.csv [FOLDER] [--methods a,b] [--rounds 5] [--most 1500]
+        [--sets a,b] [--estimator AutoClassifier]
     python benchmarks/tables.py table OUT.csv
 
 FOLDER has Parquet files with the target in a column "Class"; those with words or gaps are used.
@@ -25,7 +26,7 @@ from sklearn.metrics import average_precision_score, log_loss
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import TargetEncoder
 
-from svmselect import AutoSVC
+import svmselect
 
 COLUMNS = ["set", "round", "fold", "method", "prauc", "error", "logloss", "seconds"]
 
@@ -41,7 +42,7 @@ TABLES = {
 }
 
 
-def numbers(A: pd.DataFrame, B: pd.DataFrame) -> tuple[Any, Any]:
+def numbers(A: pd.DataFrame, B: pd.DataFrame, _: Any) -> tuple[Any, Any]:
     """One-hot words, medians for gaps, constant columns out: what is done in front of an SVC."""
     words = [c for c in A.columns if not pd.api.types.is_numeric_dtype(A[c])]
     A, B = (pd.get_dummies(T, columns=words, dtype=float) for T in (A, B))
@@ -52,7 +53,7 @@ def numbers(A: pd.DataFrame, B: pd.DataFrame) -> tuple[Any, Any]:
     return A.loc[:, keep].to_numpy(float), B.loc[:, keep].to_numpy(float)
 
 
-def frames(A: pd.DataFrame, B: pd.DataFrame) -> tuple[Any, Any]:
+def frames(A: pd.DataFrame, B: pd.DataFrame, _: Any) -> tuple[Any, Any]:
     """As they are."""
     return A, B
 
@@ -106,32 +107,29 @@ def catboost(A: Any, y: Any, B: Any) -> tuple[Any, Any]:
     return model.classes_, model.predict_proba(B)
 
 
-def ours(prepare: Callable[..., tuple[Any, Any]], **options: Any) -> Callable[..., tuple[Any, Any]]:
-    """AutoSVC after some preparation."""
+def ours(
+    estimator: str, prepare: Callable[..., tuple[Any, Any]], **options: Any
+) -> Callable[..., tuple[Any, Any]]:
+    """A classifier of ours after some preparation."""
 
     def run(A: Any, y: Any, B: Any) -> tuple[Any, Any]:
-        A, B = prepare(A, B)
-        model = AutoSVC(random_state=0, **options).fit(A, y)
+        A, B = prepare(A, B, y)
+        model = getattr(svmselect, estimator)(random_state=0, **options).fit(A, y)
         return model.classes_, model.predict_proba(B)
 
     return run
 
 
-def plain(A: Any, y: Any, B: Any) -> tuple[Any, Any]:
-    """AutoSVC after target encoding."""
-    A, B = targets(A, B, y)
-    model = AutoSVC(random_state=0).fit(A, y)
-    return model.classes_, model.predict_proba(B)
-
-
-METHODS: dict[str, Callable[..., tuple[Any, Any]]] = {
-    "by hand": ours(numbers),
-    "frames": ours(frames),
-    "impute": ours(frames, missing="impute"),
-    "target encoding": plain,
-    "boosted": boosted,
-    "catboost": catboost,
-}
+def methods(estimator: str) -> dict[str, Callable[..., tuple[Any, Any]]]:
+    """What is compared, by name."""
+    return {
+        "by hand": ours(estimator, numbers),
+        "frames": ours(estimator, frames),
+        "impute": ours(estimator, frames, missing="impute"),
+        "target encoding": ours(estimator, targets),
+        "boosted": boosted,
+        "catboost": catboost,
+    }
 
 
 def tables(folder: str | None, most: int) -> Iterator[tuple[str, pd.DataFrame, Any]]:
@@ -173,12 +171,14 @@ def pr_auc(y: Any, P: Any) -> float:
 
 def run(args: argparse.Namespace) -> None:
     """Fill the file."""
-    out = Path(args.out)
+    out, known = Path(args.out), methods(args.estimator)
     done = {tuple(r[:4]) for r in csv.reader(out.open())} if out.exists() else set()
     with out.open("a", newline="") as sink:
         writer = csv.writer(sink)
         for number in range(args.rounds):
             for name, X, y in tables(args.folder, args.most):
+                if args.sets and name not in args.sets.split(","):
+                    continue
                 k = int(y.max()) + 1
                 folds = StratifiedKFold(4, shuffle=True, random_state=number).split(X, y)
                 for fold, (a, b) in enumerate(folds):
@@ -187,7 +187,7 @@ def run(args: argparse.Namespace) -> None:
                             continue
                         A, B = (X.iloc[i].reset_index(drop=True) for i in (a, b))
                         began = time.process_time()
-                        classes, p = METHODS[method](A, y[a], B)
+                        classes, p = known[method](A, y[a], B)
                         seconds = time.process_time() - began
                         P = np.zeros((len(b), k))
                         P[:, classes] = p
@@ -230,6 +230,8 @@ def main() -> None:
     one.add_argument("out")
     one.add_argument("folder", nargs="?")
     one.add_argument("--methods", default="by hand,frames,boosted,catboost")
+    one.add_argument("--sets")
+    one.add_argument("--estimator", default="AutoSVC")
     one.add_argument("--rounds", type=int, default=5)
     one.add_argument("--most", type=int, default=1500)
     one.set_defaults(go=run)

@@ -80,6 +80,10 @@ def test_columns_are_compared_by_name(model):
         model.predict(X.rename(columns={"town": "city"}))
     with pytest.raises(ValueError, match="same order"):
         model.predict(X[X.columns[::-1]])
+    with pytest.raises(ValueError, match="two columns 'town'"):
+        model.predict(pd.concat([X, X[["town"]]], axis=1))
+    with pytest.raises(ValueError, match="0 rows"):
+        model.predict(X[:0])
     with pytest.raises(ValueError, match="whose column 'town' is no number"):
         model.predict(X.to_numpy())
     with pytest.raises(ValueError, match="column 'town' of X has no value that the model knows"):
@@ -137,6 +141,8 @@ def test_that_a_value_is_missing_may_be_the_answer():
 def test_a_frame_without_anything_to_use():
     with pytest.raises(ValueError, match=r"no column of X can be used \('a': left out: it has one"):
         AutoSVC().fit(pd.DataFrame({"a": ["x"] * N}), y)
+    with pytest.raises(ValueError, match="without columns"):
+        AutoSVC().fit(pd.DataFrame(index=range(N)), y)
 
 
 def test_what_is_drawn_and_written_of_a_frame(model):

@@ -261,6 +261,27 @@ def test_frames_have_an_input_a_column(missing, tmp_path):
 
 
 @pytest.mark.onnx
+def test_columns_called_as_outputs_and_nodes_are(tmp_path):
+    runtime = pytest.importorskip("onnxruntime")
+    rng = np.random.default_rng(0)
+    names = ["label", "label_", "probabilities", "X", "Sub_10", *(f"Add_{i}" for i in range(20))]
+    frame = pd.DataFrame({name: rng.normal(size=60) for name in names})
+    frame["label"] = rng.choice(["a", "b", "c"], 60)
+    model = AutoSVC(random_state=0, ard="no", max_time=0.5)
+    model.fit(frame, (frame["X"] + (frame["label"] == "a") > 0.4).astype(int))
+    model.to_onnx(tmp_path / "model.onnx")
+    session = runtime.InferenceSession(
+        str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"]
+    )
+    told = [one.name for one in session.get_inputs()]
+    assert told == ["label__", "label_", "probabilities_", *names[3:]]
+    called = frame.rename(columns={"label": "label__", "probabilities": "probabilities_"})
+    label, p = session.run(["label", "probabilities"], by_column(session, called))
+    np.testing.assert_allclose(p, model.predict_proba(frame), rtol=0, atol=TOLERANCE)
+    np.testing.assert_array_equal(label, model.predict(frame))
+
+
+@pytest.mark.onnx
 @pytest.mark.parametrize("missing", ["auto", "impute"])
 @pytest.mark.parametrize("where", ["some", "none"])
 def test_gaps_of_arrays(missing, where, tmp_path):

@@ -48,6 +48,7 @@ COLUMNS = [
     (pd.date_range("2020-01-01", periods=N, tz="Asia/Tokyo"), Moment),
     (objects(*[date(1, 1, 1 + d % 28) for d in range(N)]), Moment),
     (objects(*[datetime(9999, 1, 1 + d % 28, tzinfo=UTC) for d in range(N)]), Moment),
+    (pd.period_range("2020-01", periods=N, freq="M"), Moment),
     (pd.Series([f"{1 + d % 28}.12.2020" for d in range(N)]), Moment),
     (pd.Series([None] * N), Unused),
     (pd.Series([f"n{i}" for i in range(N)]), Unused),
@@ -168,6 +169,11 @@ def test_a_column_of_strangers_is_refused():
         encoded(encoder, ["u", "v"] * 5)
     np.testing.assert_array_equal(encoded(encoder, ["u"]), [[0, 0, 0]])  # one may be new
     np.testing.assert_array_equal(encoded(encoder, ["u", "x"])[0], [0, 0, 0])
+    ordered = learned(pd.Categorical(["lo", "hi"] * 20, ["lo", "hi"], ordered=True))
+    with pytest.raises(ValueError, match=r"column 'a' of X has no value that the model knows.*'u'"):
+        encoded(ordered, ["u", "v"] * 5)
+    np.testing.assert_array_equal(encoded(ordered, ["u", "LO", " hi"]), [[0.5], [0], [1]])
+    assert ordered.unseen(table_of(pd.DataFrame({"a": ["u", "lo", "u"]}))) == {"a": {"u": 2}}
 
 
 def test_dates_become_time_and_circles():
@@ -229,6 +235,15 @@ def test_what_is_refused():
         encoded(learned([1.0, 2.0]), ["x", "1"])
     with pytest.raises(ValueError, match=r"column 'a' of X has 'x' in row 0, where .* a date"):
         encoded(learned(pd.date_range("2020-01-01", periods=3)), ["x", "2020-01-01"])
+    when, number = learned(pd.date_range("2020-01-01", periods=3)), learned([1.0, 2.0])
+    with pytest.raises(ValueError, match=r"column 'a' of X has a number in row 1, .* a date"):
+        encoded(when, [np.nan, 1.0])
+    with pytest.raises(ValueError, match=r"column 'a' of X has a date in row 0, .* a number"):
+        encoded(number, pd.date_range("2020-01-01", periods=3))
+    with pytest.raises(ValueError, match=r"no value that the model knows: it has '2020-01-01'"):
+        encoded(learned(["x", "y"] * 9), pd.date_range("2020-01-01", periods=9))
+    for encoder in (when, number):  # all of it missing is neither
+        assert np.isfinite(encoded(encoder, [None, np.nan])).all()
     with pytest.raises(TypeError, match="lazy frame"):
         as_frame(pl.LazyFrame({"a": [1]}))
     assert as_frame(np.ones((2, 2))) is None

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import log_loss
 
 from svmselect import AutoSVC, load, save
 from svmselect.tables.dataframe import table_of
@@ -64,6 +65,21 @@ def test_pure_noise_does_not_leak() -> None:
     loss = -np.mean(np.log(np.where(y[half:], p, 1.0 - p)))
     assert loss > np.log(2.0) - 0.005
     assert -model.selection_.value > np.log(2.0) - 0.01
+
+
+@pytest.mark.parametrize("seed", [0, 34])
+def test_levels_that_look_telling_by_luck(seed: int) -> None:
+    # of forty seeds these are the two in which a statistic gains more than two units
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, N)
+    levels = np.array([f"l{i}" for i in range(500)])
+    frame = pd.DataFrame({"id": levels[rng.integers(0, 500, N)]})
+    assert not told(frame, y)[0].supervised
+    model = AutoSVC(random_state=0, ard="no").fit(frame, y)
+    new, truth = pd.DataFrame({"id": levels.repeat(8)}), rng.integers(0, 2, 4000)
+    assert log_loss(truth, model.predict_proba(new)) > np.log(2.0) - 0.002
+    # held-out rows share the choice and the sigmoid: two units or three in a thousand rows
+    assert log_loss(y, model.held_out_proba_) > np.log(2.0) - 0.004
 
 
 def test_several_classes_gaps_and_groups() -> None:

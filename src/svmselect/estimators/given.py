@@ -50,6 +50,8 @@ def learned(model: Any, X: Any, y: Any, groups: Any = None) -> tuple[Any, NDArra
     _known(model, X, reset=True)
     labels = _check_y(_values(y), estimator=model)
     check_consistent_length(table, labels)
+    if not table.columns:
+        raise ValueError("X is a data frame without columns; give one that varies")
     encoder = Encoder.of(table, model.missing)
     if not encoder.columns:
         reasons = "; ".join(f"{one.name!r}: {one.words}" for one in encoder.inputs[:5])
@@ -66,6 +68,8 @@ def encoded(model: Any, X: Any) -> Any:
     table = _table(X) if isinstance(encoder, Encoder) else None
     if table is not None:
         _known(model, X, reset=False)
+        if not len(table):
+            raise ValueError("X is a data frame of 0 rows, while a minimum of 1 is required")
         return encoder.encode(encoder.typed(table, _TITLE), _TITLE)
     if isinstance(encoder, Encoder):
         words = [one.name for one in encoder.inputs if one.kind not in ("number", "not used")]

@@ -24,7 +24,11 @@ def as_frame(X: Any) -> Any:
         return None
     import narwhals as nw
 
-    found = nw.from_native(X, pass_through=True)
+    try:
+        found = nw.from_native(X, pass_through=True)
+    except ValueError:  # of names that occur twice, which we say in our words
+        _check_names(X, "X")
+        raise
     if isinstance(found, nw.LazyFrame):
         raise TypeError("X is a lazy frame, which has no rows yet; give X.collect()")
     return found if isinstance(found, nw.DataFrame) else None
@@ -32,13 +36,7 @@ def as_frame(X: Any) -> Any:
 
 def table_of(X: Any, title: str = "X") -> Table:
     """The columns of a data frame, typed; refuses what no column of a table can be."""
-    names = [str(name) for name in X.columns]
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise ValueError(
-            f"{title} has two columns {twice[0]!r}; a model finds columns by name, so give each "
-            "a name of its own"
-        )
+    names = _check_names(X, title)
     frame = as_frame(X)
     columns: dict[str, Column] = {}
     roles: dict[str, Role] = {}
@@ -48,6 +46,18 @@ def table_of(X: Any, title: str = "X") -> Table:
             roles[name] = role
     rows = np.arange(len(frame))
     return Table(columns, rows, len(frame), roles)
+
+
+def _check_names(X: Any, title: str) -> list[str]:
+    """The names of the columns; refuses one that occurs twice."""
+    names = [str(name) for name in X.columns]
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ValueError(
+            f"{title} has two columns {twice[0]!r}; a model finds columns by name, so give each "
+            "a name of its own"
+        )
+    return names
 
 
 def _typed(series: Any, name: str, title: str) -> tuple[Column, Role]:
@@ -63,6 +73,9 @@ def _typed(series: Any, name: str, title: str) -> tuple[Column, Role]:
         return texts(series.to_list()), Role("ordered", levels)
     if kind.is_nested():
         raise _nested(name, title, str(kind))
+    native = series.to_native()
+    if str(native.dtype).startswith("period"):  # months and quarters of pandas: when they begin
+        return _of_cells(native.dt.to_timestamp().tolist(), name, title)
     return _of_cells(series.to_list(), name, title)
 
 

@@ -21,8 +21,17 @@ from svmselect.tables.inputs import (
     Unused,
     truth_as_numbers,
 )
+from svmselect.tables.roles import as_words
 from svmselect.tables.source import Source, listed
-from svmselect.tables.table import Column, Table, check_complete, missing_in
+from svmselect.tables.table import (
+    DATE,
+    NUMBER,
+    Column,
+    Role,
+    Table,
+    check_complete,
+    missing_in,
+)
 from svmselect.tables.targets import Target, worthwhile
 from svmselect.types import Array, IntArray
 
@@ -121,7 +130,7 @@ class Encoder:
             column = table.columns[one.name]
             if isinstance(one, Unused):
                 continue
-            if isinstance(one, Category | Target):
+            if isinstance(one, Category | Ordered | Target):
                 _refuse_strangers(one, column, title)
             elif column.dtype != object and np.isinf(column).any():
                 row = int(table.rows[int(np.argmax(np.isinf(column)))])
@@ -160,8 +169,8 @@ class Encoder:
                 columns[one.name] = np.zeros(len(frame))
             else:
                 raw = read_column(frame[one.name], source.decimal)
-                columns[one.name] = as_learned(one, raw, rows, source.title, source.decimal)
-        return Table(columns, rows, before + len(frame))
+                columns[one.name] = as_learned(one, raw, rows, source.title, source.decimal, NUMBER)
+        return Table(columns, rows, before + len(frame), self._roles)
 
     def typed(self, table: Table, title: str) -> Table:
         """A table of columns as they look, with the inputs typed as they were learned."""
@@ -169,10 +178,17 @@ class Encoder:
         columns = {
             one.name: np.zeros(len(table))
             if isinstance(one, Unused)
-            else as_learned(one, table.columns[one.name], table.rows, title, ".")
+            else as_learned(
+                one, table.columns[one.name], table.rows, title, ".", table.role(one.name)
+            )
             for one in self.inputs
         }
-        return Table(columns, table.rows, table.total)
+        return Table(columns, table.rows, table.total, self._roles)
+
+    @property
+    def _roles(self) -> dict[str, Role]:
+        """Which columns of typed tables are dates, though they look like numbers."""
+        return {one.name: DATE for one in self.inputs if isinstance(one, Moment)}
 
     def new_gaps(self, table: Table) -> dict[str, int]:
         """How many values are missing in columns that were complete when they were learned."""
@@ -196,7 +212,7 @@ class Encoder:
         """Texts that no category stands for, by input, and how often they occur."""
         found: dict[str, Counter[str]] = {}
         for one in self.inputs:
-            if isinstance(one, Category | Target):
+            if isinstance(one, Category | Ordered | Target):
                 strange = one.unseen(table.columns[one.name])
                 if strange:
                     found[one.name] = strange
@@ -204,12 +220,19 @@ class Encoder:
 
 
 def as_learned(
-    one: Input | Target, column: Column, rows: IntArray, title: str, decimal: str
+    one: Input | Target, column: Column, rows: IntArray, title: str, decimal: str, role: Role
 ) -> Column:
     """A column as numbers, dates or texts, whatever its input needs; refuses what is none."""
     if isinstance(one, Category | Ordered | Target):
-        return column if column.dtype == object else texts(column)
+        return as_words(column, role)
     if column.dtype != object:
+        known = ~np.isnan(column)
+        if known.any() and (role == DATE) != isinstance(one, Moment):
+            there, wanted = ("a date", "a number") if role == DATE else ("a number", "a date")
+            raise ValueError(
+                f"column {one.name!r} of {title} has {there} in row {rows[int(np.argmax(known))]}, "
+                f"where the model needs {wanted}; is it another column?"
+            )
         return column
     if isinstance(one, Moment):
         found, strange = as_dates(column)
@@ -246,7 +269,7 @@ def _input(name: str, table: Table, gaps: bool) -> Input:
     return made
 
 
-def _refuse_strangers(one: Category | Target, column: Column, title: str) -> None:
+def _refuse_strangers(one: Category | Ordered | Target, column: Column, title: str) -> None:
     """Refuse a column in which every value is new, unless that may well be chance."""
     known = int((~missing_in(column)).sum())
     strange = one.unseen(column)

@@ -88,6 +88,7 @@ class Ordered(_Measured):
     levels: tuple[str, ...]
     middle: float
     gap: bool = False
+    rare: ClassVar[float] = 0.0
     kind: ClassVar[str] = "ordered"
 
     @classmethod
@@ -106,10 +107,25 @@ class Ordered(_Measured):
         order = " < ".join(_few(self.levels))
         return f"an ordered category, {order}" + (_GAPS if self.gap else "")
 
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """The levels."""
+        return self.levels
+
     def places(self, column: Column) -> Array:
         """The place of every cell, NaN where it is missing or none of the levels."""
         place = {level: float(i) for i, level in enumerate(self.levels)}
-        return np.array([NAN if cell is None else place.get(cell, NAN) for cell in column])
+        loose = _alike(self.levels)
+        found = {
+            cell: NAN if cell is None else place.get(cell, loose.get(_plain(cell), NAN))
+            for cell in set(column.tolist())
+        }
+        return np.array([found[cell] for cell in column], dtype=np.float64)
+
+    def unseen(self, column: Column) -> Counter[str]:
+        """Words that are none of the levels, with their numbers."""
+        cells = zip(column, np.isnan(self.places(column)), strict=True)
+        return Counter(cell for cell, strange in cells if strange and cell is not None)
 
     def encode(self, column: Column) -> Array:
         """Places, filled in."""

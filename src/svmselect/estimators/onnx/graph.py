@@ -27,10 +27,11 @@ def package() -> Any:
 
 @dataclass
 class Graph:
-    """Nodes and constants so far."""
+    """Nodes and constants so far; ``taken`` are names of inputs and outputs, which none has."""
 
     nodes: list[Any] = field(default_factory=list)
     constants: list[Any] = field(default_factory=list)
+    taken: set[str] = field(default_factory=set)
     _count: int = 0
 
     def add(self, op: str, *inputs: str | Array | float | list[int], **attributes: Any) -> str:
@@ -80,4 +81,5 @@ class Graph:
 
     def _name(self, stem: str) -> str:
         self._count += 1
-        return f"{stem}_{self._count}"
+        name = f"{stem}_{self._count}"
+        return self._name(stem) if name in self.taken else name

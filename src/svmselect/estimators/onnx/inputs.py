@@ -1,13 +1,15 @@
 """What a graph is given, as nodes that make the matrix that the machines compute with.
 
 An array is one input ``X``. A data frame is an input for each column, of shape (rows, 1): numbers
-as float64, dates as seconds since 1970 (UTC) in float64, all else as strings. Tables of words are
-made by the encoder itself: a node looks up the row of a word.
+as float64, dates as seconds since 1970 (UTC) in float64, all else as strings. The input has the
+name of the column, with a stroke after it, ``label_``, where that is the name of an output. Tables
+of words are made by the encoder itself: a node looks up the row of a word.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,13 +38,26 @@ def matrix(graph: Graph, model: Any) -> tuple[list[Any], str]:
             return given, _without_gaps(graph, encoder)
         return given, graph.add("Identity", "X")
     given, parts = [], []
-    for one in encoder.inputs:
+    outputs = frozenset(graph.taken)
+    graph.taken.update(encoder.names)
+    for learned in encoder.inputs:
+        one = replace(learned, name=_called(learned.name, outputs, graph.taken))
         number = isinstance(one, Number | Moment)
         kind = types.DOUBLE if number else types.STRING
         given.append(helper.make_tensor_value_info(one.name, kind, [None, 1]))
         if not isinstance(one, Unused):
             parts.append(_COLUMNS[type(one)](graph, one, encoder.missing))
     return given, graph.add("Concat", *parts, axis=1)
+
+
+def _called(name: str, outputs: frozenset[str], taken: set[str]) -> str:
+    """The name of the input for a column."""
+    if name not in outputs:
+        return name
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
 
 
 def _without_gaps(graph: Graph, gaps: Gaps) -> str:

@@ -26,7 +26,7 @@ def build(model: Any) -> Any:
     """The ONNX model of a fitted classifier."""
     onnx = package()
     helper, number = onnx.helper, onnx.TensorProto.DOUBLE
-    graph = Graph()
+    graph = Graph(taken={"label", "probabilities"})
     inputs, X = matrix(graph, model)
     p = _averaged(graph, model, X)
     graph.extend("Identity", [p], ["probabilities"])
