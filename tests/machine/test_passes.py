@@ -103,3 +103,23 @@ def test_goes_on_from_where_it_was_stopped():
     found = train_by_passes(total, design(), 2.0, "logistic", N, rest)
     assert len(asked) < whole.passes
     assert found.objective == pytest.approx(whole.objective, rel=1e-4)
+
+
+@pytest.mark.parametrize("wrong", [np.inf, np.nan, 1e9])
+def test_a_step_that_leads_uphill_is_never_taken(wrong):
+    values, reached = [], []
+
+    def misled(ask):
+        found = rows.total(terms, ask)
+        if len(values) > 3:  # from here on every other place seems worse
+            moved = ask.theta.any() and not np.array_equal(ask.theta, reached[-1].theta)
+            found = replace(found, value=found.value + wrong) if moved else found
+        values.append(found.value)
+        return found
+
+    found = train_by_passes(misled, design(), 2.0, "logistic", N, accepted=reached.append)
+    assert found.status.name == "stuck"
+    assert found.passes == len(values)
+    assert np.isfinite(found.objective).all()
+    assert found.objective[0] == min(one.objective[0] for one in reached)
+    np.testing.assert_array_equal(found.theta, reached[-1].theta)

@@ -28,6 +28,12 @@ _MOST = 40  # passes of a stage
 _ROUGH = 1e-3  # expected gain over the objective at which a stage before the last ends
 _POOR = 0.2  # of the gain before: a step by an old matrix that leaves more led badly
 _ENOUGH = 1e-4  # of the descent that a step promises
+_SHORTEST = 1e-4  # of a step of Newton's that is tried
+_STUCK = Status(
+    "stuck",
+    "no step lowers the objective of the machines on all rows any further, though its slope says "
+    "so; their predictions are usable, but a smaller C would be safer",
+)
 
 Total = Callable[[Pass], Terms]
 Factor = tuple[tuple[Array, bool], Array, float]  # of I + Phi'W Phi; Phi'W 1; 1'W 1
@@ -140,15 +146,20 @@ def _descend(
         while True:
             new, now = look(theta + t * d, b + t * d_b, fresh)
             passes += 1
-            high = (t > 1e-4) & ~(new <= objective - _ENOUGH * t * gain + slack * np.abs(objective))
+            enough = objective - _ENOUGH * t * gain + slack * np.abs(objective)
+            high = (t > 0.0) & ~(new <= enough)
             if not high.any():
                 break
             # where a parabola through both values and the slope has its minimum
             with np.errstate(divide="ignore", invalid="ignore"):
-                lowest = 0.5 * t * gain * t / (new - objective + t * gain)
-            t = np.where(high, np.clip(lowest, 0.1 * t, 0.5 * t), t)
+                lowest = np.nan_to_num(0.5 * t * gain * t / (new - objective + t * gain))
+            shorter = np.clip(lowest, 0.1 * t, 0.5 * t)
+            # where no step leads downhill none is taken
+            t = np.where(high, np.where(t > _SHORTEST, shorter, 0.0), t)
+        if fresh and not t.any():
+            return replace(machines, passes=passes, status=_STUCK)
         # where steps are cut again and again, the next begins as short
-        longest = np.where(t < first, t, np.minimum(2.0 * longest, 1.0))
+        longest = np.where(t < first, np.maximum(t, _SHORTEST), np.minimum(2.0 * longest, 1.0))
         theta, b, objective, at = theta + t * d, b + t * d_b, new, now
 
 
