@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy.special import softmax
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
+from sklearn.exceptions import ConvergenceWarning
 
 from svmselect.probability import sigmoid_probability
+from svmselect.probability import softmax as module
 from svmselect.probability.sigmoid import sigmoid_likelihood
 from svmselect.probability.softmax import fit_softmax
 
@@ -44,3 +47,46 @@ def test_two_classes_are_the_sigmoid():
     found = fit_softmax(f[:, None], codes, w, 2)
     later = sigmoid_probability(f, fit.slope, fit.offset)
     np.testing.assert_allclose(np.exp(found.logs(f[:, None]))[:, 1], later, rtol=1e-12)
+
+
+SHAPES = {
+    "apart": lambda own: own + 1e-3 * rng.normal(size=own.shape),
+    "overlapping": lambda own: own + rng.normal(size=own.shape),
+    "noise": lambda own: rng.normal(size=own.shape),
+    "wild": lambda own: own + rng.standard_t(1, own.shape),
+    "the wrong way": lambda own: 0.1 * rng.normal(size=own.shape) - own,
+    "constant": lambda own: np.full(own.shape, 0.7),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("factor", [1.0, 1e-6, 1e6])
+def test_no_softmax_is_better(shape: str, factor: float) -> None:
+    for n, k, spread in ((3, 3, 0.0), (100, 3, 3.0), (100, 7, 0.0), (1000, 7, 3.0)):
+        codes = rng.integers(0, k, n)
+        own = SHAPES[shape](np.eye(k)[codes])
+        weights, rows = 10.0 ** rng.uniform(-spread, spread, n), np.arange(n)
+        unit = own - own.mean(axis=1, keepdims=True)
+        size = unit.std() if unit.std() > 1e-9 else 1.0
+        unit = unit / size if size != 1.0 else np.zeros_like(unit)
+
+        def loss(x, unit=unit, codes=codes, weights=weights, rows=rows):
+            logs = log_softmax(np.exp(x[0]) * unit + x[1:], axis=1)[rows, codes]
+            return (0.5 * x @ x - weights @ logs) / weights.sum()
+
+        found = fit_softmax(factor * own, codes, weights, k)
+        here = np.concatenate([[np.log(found.scale * factor * size)], found.shifts])
+        if shape == "constant":
+            here[0] = 0.0  # a scale that nothing depends on
+        for begin in (np.zeros(k + 1), np.eye(k + 1)[0]):
+            assert loss(here) <= minimize(loss, begin, method="BFGS").fun + 1e-8
+
+
+def test_a_fit_that_does_not_converge_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def halted(fun, start, jac, method, options):
+        return minimize(fun, start, jac=jac, method=method, options={"maxiter": 1})
+
+    monkeypatch.setattr(module, "minimize", halted)
+    f, codes = rng.normal(size=(60, 3)), rng.integers(0, 3, 60)
+    with pytest.warns(ConvergenceWarning, match="not at their maximum"):
+        fit_softmax(f + 3.0 * np.eye(3)[codes], codes, np.ones(60), 3)

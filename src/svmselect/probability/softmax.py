@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,10 @@ from scipy.special import log_softmax
 
 from svmselect.probability.sigmoid import sigmoid_likelihood
 from svmselect.types import Array, IntArray
+
+_FLAT = 1e-12  # decision values that differ by less than this, relative to their size, are alike
+_STEEP = 1e-9  # slope, in log-likelihood a row, at which the descent ends
+_LEFT = 1e-4  # and what is warned of
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,14 +39,18 @@ def fit_softmax(f: Array, codes: IntArray, weights: Array, classes: int) -> Soft
     """Fit scale and shifts to held-out decision values, by maximum likelihood.
 
     Two classes have one column, and their sigmoid Platt's targets. The scale stays positive, and a
-    weak prior, one row's worth, keeps the shift of a class without held-out rows finite.
+    weak prior, one row's worth, keeps the shift of a class without held-out rows finite. What does
+    not converge is warned of.
     """
     if f.shape[1] == 1:
         signs = np.where(codes == 1, 1.0, -1.0)
         fit = sigmoid_likelihood(f[:, 0], signs, weights, "platt", one_sided=True)
         return Softmax(-fit.slope, np.array([0.0, -fit.offset]))
-    spread = max(float(f.std()), 1e-300)
-    own = f / spread
+    own = f - f.mean(axis=1, keepdims=True)  # the rest says nothing of the classes
+    spread = float(own.std())
+    if spread <= _FLAT * float(np.abs(f).max()):
+        own, spread = np.zeros_like(own), 1.0
+    own /= spread
     rows = np.arange(len(f))
 
     def loss(x: Array) -> tuple[float, Array]:
@@ -54,5 +63,16 @@ def fit_softmax(f: Array, codes: IntArray, weights: Array, classes: int) -> Soft
         value = -float(weights @ logs[rows, codes])
         return value + 0.5 * float(x @ x), slope + x
 
-    found = minimize(loss, np.zeros(1 + classes), jac=True, method="L-BFGS-B")
+    options = {"ftol": 1e-15, "gtol": _STEEP * float(weights.sum()), "maxiter": 1000}
+    found = minimize(loss, np.zeros(1 + classes), jac=True, method="L-BFGS-B", options=options)
+    steepest = float(np.abs(found.jac).max() / weights.sum())
+    if not steepest <= _LEFT:
+        from sklearn.exceptions import ConvergenceWarning
+
+        warnings.warn(
+            "the probabilities of the classes are not at their maximum: the slope that is left is "
+            f"{steepest:.2g} in log-likelihood a row",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
     return Softmax(float(np.exp(found.x[0])) / spread, np.asarray(found.x[1:]))
