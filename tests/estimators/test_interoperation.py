@@ -237,6 +237,31 @@ def test_export_has_the_same_decision_values(kernel, rows):
     np.testing.assert_allclose(clone(plain[-1]).get_params()["C"], plain[-1].C)
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_export_of_columns_that_are_bent(classes):
+    """Leaning to the right, to the left, not at all, to neither side in a unit of its own."""
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(160, 4))
+    skewed = np.column_stack(
+        [np.exp(1.5 * Z[:, 0]), 7.0 - np.exp(1.5 * Z[:, 1]), 1e-9 * Z[:, 2], 1e9 + Z[:, 3]]
+    )
+    target = np.digitize(Z[:, 0] - Z[:, 1] + Z[:, 2], [0.0] if classes == 2 else [-0.7, 0.7])
+    fitted = AutoSVC(random_state=0, decision_function_shape="ovo").fit(skewed[:100], target[:100])
+    assert (fitted.bend_[2] != 1.0).tolist() == [True, True, False, False]
+    assert fitted.bend_[1][1] < 0.0
+    plain = fitted.to_sklearn()
+    np.testing.assert_allclose(
+        plain.decision_function(skewed), fitted.decision_function(skewed), rtol=1e-7, atol=1e-7
+    )
+    names = pd.DataFrame(skewed, columns=list("abcd"))
+    fitted = AutoSVC(random_state=0, decision_function_shape="ovo").fit(names[:100], target[:100])
+    plain = fitted.to_sklearn()
+    np.testing.assert_array_equal(plain.feature_names_in_, list("abcd"))
+    np.testing.assert_allclose(
+        plain.decision_function(names), fitted.decision_function(names), rtol=1e-7, atol=1e-7
+    )
+
+
 def test_export_of_kernel_logistic_regression():
     fitted = AutoKLR(random_state=0).fit(X, y)
     np.testing.assert_allclose(

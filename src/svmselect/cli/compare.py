@@ -109,6 +109,7 @@ def _entry(
     by: str,
     output: Output,
 ) -> tuple[Entry, bool]:
+    from svmselect.estimators.base import fit_watched
     from svmselect.estimators.callbacks import Watch
     from svmselect.estimators.following import expected_evaluations
 
@@ -118,7 +119,7 @@ def _entry(
     with bar, Stopper(output) as stopper, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            model._fit(*rows, None, None, Watch(Watcher(bar, stopper)))
+            fit_watched(model, *rows, None, Watch(Watcher(bar, stopper)))
         except ValueError as error:
             return Entry(name, failure=" ".join(str(error).split())), stopper.asked
     seconds = time.perf_counter() - began

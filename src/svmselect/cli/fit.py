@@ -181,6 +181,8 @@ def _rows(
 
 def _chosen(options: FitOptions, model: Any, rows: Rows, output: Output, notes: list[str]) -> bool:
     """Run the search, which writes its trace as it goes; whether it was interrupted."""
+    from svmselect.estimators.base import fit_watched
+
     path = options.folder / "trace.jsonl"
     if not options.resume:
         path.unlink(missing_ok=True)
@@ -193,7 +195,7 @@ def _chosen(options: FitOptions, model: Any, rows: Rows, output: Output, notes: 
         watch = Watch(Watcher(bar, stopper), path)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            model._fit(rows.X, rows.y, None, rows.groups, watch)
+            fit_watched(model, rows.X, rows.y, rows.groups, watch)
     told = set(model.selection_.notes)
     for warning in dict.fromkeys(str(one.message) for one in caught):
         if warning not in told:

@@ -45,7 +45,6 @@ from svmselect.estimators.posteriors import Model
 from svmselect.estimators.predictor import Predictor
 from svmselect.estimators.problem import Problem
 from svmselect.estimators.rare import Apart, Fitted, looks_like_numbers, set_apart
-from svmselect.estimators.relevance import relevance, scales, spread_of
 from svmselect.estimators.scaling import Scaling
 from svmselect.estimators.sparse_rows import keeps_zeros, rotatable
 from svmselect.kernels import Kernel
@@ -53,6 +52,7 @@ from svmselect.kernels.sparse import rotated
 from svmselect.search.checkpoint import seed_of
 from svmselect.search.trace import Trace, without_hessian
 from svmselect.selection.hierarchy import of_variables
+from svmselect.selection.relevance import relevance, scales, spread_of
 from svmselect.selection.result import Selection
 from svmselect.types import Array, Note, Status
 
@@ -355,6 +355,11 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
         self._given = judged.given(problem, lost)
         self._utilities = None if decided is None else decided.utilities
         self._judge = self._unpacked()
+
+
+def fit_watched(model: AutoMachine, X: Any, y: Any, groups: Any, watch: Watch) -> None:
+    """``fit``, followed by someone who brings what to follow it with."""
+    model._fit(X, y, None, groups, watch)
 
 
 def _members(problem: Problem, classes: NDArray[Any], apart: Apart) -> list[float]:

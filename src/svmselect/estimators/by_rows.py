@@ -22,7 +22,6 @@ from svmselect.estimators.given import by_input
 from svmselect.estimators.machines import to_dual_coef
 from svmselect.estimators.options import is_default
 from svmselect.estimators.problem import class_factors
-from svmselect.estimators.relevance import relevance, scales
 from svmselect.estimators.strategies.grown import (
     SAMPLE,
     SAMPLE_CELLS,
@@ -37,6 +36,7 @@ from svmselect.rows import ArrayRows, Rows
 from svmselect.rows.opening import elsewhere, rows_of
 from svmselect.rows.scan import Scan, scan
 from svmselect.search.trace import STRATEGY, Record, Trace
+from svmselect.selection.relevance import relevance, scales
 from svmselect.types import Array, ErrorEstimate, Evaluation
 
 SEVERAL = 20_000

@@ -75,6 +75,7 @@ def _pipeline(model: Any) -> Any:
             intercept=model.intercept_,
             sums=sums if k == 2 else -sums,
             feature_names=names if plain else None,
+            bend=model.bend_,
         )
     )
     if plain:

@@ -33,6 +33,7 @@ class SupportMachine:
     ``vectors`` are in the units of the inputs, which go through (x - mean) / scale, and come class
     by class, ``counts`` of each; ``dual_coef`` and ``intercept`` are as scikit-learn packs them,
     and ``sums`` are the coefficients of each pair added up, with the sign of its intercept.
+    ``bend`` has the origin, unit and power in rows by which columns are bent before all that.
     """
 
     kernel: Kernel
@@ -48,22 +49,26 @@ class SupportMachine:
     intercept: Array
     sums: Array
     feature_names: Any = None
+    bend: Array | None = None
 
 
 def pipeline(machine: SupportMachine) -> Any:
     """Give a StandardScaler, then an SVC with these support vectors and coefficients.
 
+    Where columns are bent, a StandardScaler and a PowerTransformer come before these.
     For an RBF (one length scale or several), polynomial or linear kernel, times constants and plus
     constants. The SVC is fitted to two rows a class, to set itself up, and then given the solution:
     so the loss and the treatment of the offset may be any. A Constant that is added goes into its
     intercept.
     """
     from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import StandardScaler
     from sklearn.svm import SVC
 
     m, form = machine, _form(machine.kernel)
-    leaf, scale = form.leaf, m.scale
+    leaf, mean, scale = form.leaf, m.mean, m.scale
+    steps: list[tuple[str, Any]] = []
+    if m.bend is not None:
+        steps, mean, scale = _bends(m.bend, mean, scale, m.rows)
     options: dict[str, Any] = {}
     if isinstance(leaf, RBF):
         # the length scales go into the scaler, so that one gamma serves any of them
@@ -81,9 +86,7 @@ def pipeline(machine: SupportMachine) -> Any:
         )
     factor = form.factor * (leaf.scale if isinstance(leaf, Linear) else 1.0)
     k, d = len(m.classes), len(m.mean)
-    scaler = StandardScaler().fit(np.zeros((1, d)))
-    scaler.mean_, scaler.scale_, scaler.var_ = m.mean.copy(), scale.copy(), scale**2
-    scaler.n_samples_seen_ = np.int64(m.rows)
+    steps = [*steps, ("scale", _scaler(mean, scale, m.rows))]
     svc = SVC(C=m.C * factor, decision_function_shape="ovo", **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the rows are no data
@@ -93,14 +96,43 @@ def pipeline(machine: SupportMachine) -> Any:
     sign = -1.0 if k == 2 else 1.0  # what LIBSVM itself keeps
     svc.support_ = m.support.astype(np.int32)
     vectors = m.vectors.toarray() if sparse.issparse(m.vectors) else m.vectors
-    svc.support_vectors_ = np.ascontiguousarray(scaler.transform(vectors))
+    svc.support_vectors_ = np.ascontiguousarray(Pipeline(steps).transform(vectors))
     svc._n_support = m.counts.astype(np.int32)
     svc.dual_coef_, svc._dual_coef_ = coefficients, np.ascontiguousarray(sign * coefficients)
     svc.intercept_, svc._intercept_ = offset, np.ascontiguousarray(sign * offset)
     svc.shape_fit_ = (m.rows, d)
     if m.feature_names is not None:
-        scaler.feature_names_in_ = np.asarray(m.feature_names, dtype=object)
-    return Pipeline([("scale", scaler), ("svc", svc)])
+        steps[0][1].feature_names_in_ = np.asarray(m.feature_names, dtype=object)
+    return Pipeline([*steps, ("svc", svc)])
+
+
+def _scaler(mean: Array, scale: Array, rows: int) -> Any:
+    """A StandardScaler that has learned this."""
+    from sklearn.preprocessing import StandardScaler
+
+    scaler = StandardScaler().fit(np.zeros((1, len(mean))))
+    scaler.mean_, scaler.scale_, scaler.var_ = mean.copy(), scale.copy(), scale**2
+    scaler.n_samples_seen_ = np.int64(rows)
+    return scaler
+
+
+def _bends(
+    bend: Array, mean: Array, scale: Array, rows: int
+) -> tuple[list[tuple[str, Any]], Array, Array]:
+    """The steps that bend columns; also what is then subtracted, and divided by.
+
+    Columns that are not bent go through Yeo and Johnson's function with power one, which rounds: so
+    they are standardised before it.
+    """
+    from sklearn.preprocessing import PowerTransformer
+
+    origin, unit, power = bend
+    bent, sign = power != 1.0, np.sign(unit)  # a negative unit mirrors before and after
+    function = PowerTransformer(standardize=False).fit(np.zeros((2, len(power))))
+    function.lambdas_ = power.copy()
+    before = _scaler(np.where(bent, origin, mean), np.where(bent, unit, scale), rows)
+    after = np.where(bent, sign * mean, 0.0), np.where(bent, sign * scale, 1.0)
+    return [("unit", before), ("bend", function)], *after
 
 
 def of_selection(data: Dataset, kernel: Kernel, C: float, solution: Solution) -> SupportMachine:

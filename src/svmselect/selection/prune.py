@@ -15,6 +15,7 @@ from svmselect.kernels.stationary import Stationary
 from svmselect.parallel import single_threaded
 from svmselect.selection.objective import Posterior
 from svmselect.selection.plan import Plan
+from svmselect.selection.relevance import spread_of
 from svmselect.selection.result import Selection
 from svmselect.types import Array, IntArray
 
@@ -86,12 +87,11 @@ def relevance(selection: Selection) -> Array:
         The relevance of each input.
     """
     data = selection.posterior.objective.data
-    w = data.weights / data.weights.sum()
-    variance = w @ (data.X - w @ data.X) ** 2
+    spread = spread_of(data.X, data.weights)
     total = np.zeros(data.X.shape[1])
     for leaf in selection.kernel.leaves():
         if isinstance(leaf, Stationary) and isinstance(leaf.length_scale, tuple):
-            total += variance / leaf.by_column() ** 2
+            total += (spread / leaf.by_column()) ** 2
     if not total.any():
         raise ValueError(
             f"{selection.kernel!r} has no length scale for each input, so it does not say which "

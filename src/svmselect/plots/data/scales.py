@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from svmselect.estimators.relevance import relevance, scales, spread_of
 from svmselect.plots.data.influence import influence
+from svmselect.selection.relevance import relevance, scales, spread_of
 from svmselect.types import Array
 
 
