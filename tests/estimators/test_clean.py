@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import entropy
 from sklearn.metrics import log_loss
 
-from svmselect import AutoKLR, AutoSVC
+from svmselect import AutoClassifier, AutoKLR, AutoSVC
 
 
 def blobs(n: int, d: int, classes: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -43,3 +43,31 @@ def test_two_classes_by_a_named_criterion(cls, criterion: str, loss: float) -> N
     model = cls(criterion=criterion, random_state=0).fit(*blobs(113, 4, 2, 2))
     X, y = blobs(300, 4, 2, 100)
     assert log_loss(y, model.predict_proba(X)) < loss
+
+
+@pytest.mark.parametrize("cls", [AutoSVC, AutoKLR, AutoClassifier])
+@pytest.mark.parametrize("d", [2, 4, 10])
+@pytest.mark.parametrize(("classes", "n"), [(3, 20), (3, 113), (4, 50), (7, 20)])
+def test_several_classes(cls, classes: int, n: int, d: int) -> None:
+    """Coupled from pairs, each of which allows for errors, probabilities would be too timid."""
+    model = cls(random_state=0).fit(*blobs(n, d, classes, 0))
+    X, y = blobs(100, d, classes, 100)
+    assert model.score(X, y) > 0.99
+    assert log_loss(y, model.predict_proba(X)) < 0.1
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("n", [20, 113])
+def test_what_serves_held_out_rows_better(n: int, classes: int) -> None:
+    """Averages over a posterior are timid here, so they do not get to speak."""
+    model = AutoSVC(probability="auto", random_state=0).fit(*blobs(n, 4, classes, 0))
+    X, y = blobs(100, 4, classes, 100)
+    assert model.score(X, y) > 0.99
+    assert log_loss(y, model.predict_proba(X)) < 0.1
+
+
+def test_scales_of_their_own() -> None:
+    """Tempered sigmoids."""
+    model = AutoSVC(ard="yes", random_state=0).fit(*blobs(113, 4, 2, 0))
+    X, y = blobs(300, 4, 2, 100)
+    assert log_loss(y, model.predict_proba(X)) < 0.1

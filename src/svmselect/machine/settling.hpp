@@ -172,6 +172,7 @@ class Settler {
             for (auto it = wanted_.begin(); it != end; ++it)
                 if (!free_[it->second]) enter(it->second);
         }
+        apply();  // what the last to enter have moved
         return {max_rounds, false, churn_};
     }
 
