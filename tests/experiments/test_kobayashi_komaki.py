@@ -97,12 +97,12 @@ def test_smoke(folder, tmp_path, monkeypatch):
     result = reproduce(
         "kobayashi-komaki", data_dir=folder, output=tmp_path / "out", callback=calls.append
     )
-    assert len(calls) == 6 + 6 + 1 + 4 + 10
+    assert len(calls) == 6 + 6 + 6 + 24 + 1 + 4 + 10
     assert not result.failures
     assert not result.missing
     with (tmp_path / "out" / "kobayashi-komaki.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert sum(r["published"] != "" for r in rows) == 84
+    assert sum(r["published"] != "" for r in rows) == 18 + 84 + 84
     assert all(0 <= float(r["ours"]) <= 1 for r in rows if r["quantity"] == "test error")
     by_cell = {
         (r["exhibit"], r["row"], r["column"]): r for r in rows if r["quantity"] == "test error"
@@ -117,5 +117,5 @@ def test_smoke(folder, tmp_path, monkeypatch):
         resume=True,
         callback=calls.append,
     )
-    assert len(calls) == 6 + 6 + 1 + 4 + 10
+    assert len(calls) == 6 + 6 + 6 + 24 + 1 + 4 + 10
     assert again.verdicts == result.verdicts

@@ -11,41 +11,22 @@ import numpy as np
 from svmselect.experiments.gold_sollich_claims import CLAIMS
 from svmselect.experiments.gold_sollich_figures import draw_ascent, draw_histograms, draw_walk
 from svmselect.experiments.gold_sollich_optima import optima_tasks, run
+from svmselect.experiments.gold_sollich_settings import BOUNDS, SIZES, by_ep, by_hmc, task_of
 from svmselect.experiments.gold_sollich_trials import GAUSSIAN_PROCESSES, WALKS
+from svmselect.experiments.gold_sollich_tried import EXPLANATIONS
+from svmselect.experiments.gold_sollich_tried import exhibits as tried_exhibits
 from svmselect.experiments.reproduction.outcomes import Outcomes
 from svmselect.experiments.reproduction.paper import Exhibit, Paper, Task, seed_of
 from svmselect.experiments.reproduction.published import read_published
 from svmselect.experiments.reproduction.row import Published, Row
 
-SIZES = {"crabs": (5, 80, 120), "pima": (7, 200, 332), "wdbc": (30, 300, 269),
-         "twonorm": (20, 300, 7100), "ringnorm": (20, 300, 7100)}  # fmt: skip
-"""Table 2: inputs, training and test rows."""
-
 OURS = ("ours-ep", "ours-level-3", "ours-ensemble")
 GRADIENT, ANALYTIC = "evidence-gradient", "evidence-gradient-ep"
 VALIDATED = "evidence-gradient-ep-validated"
 
-BOUNDS = {
-    "C": [0.01, 100.0],
-    "constant.value": [0.01, 1000.0],
-    "rbf.length_scale": [0.05, 100.0],
-    "constant_2.value": [1e-4, 10.0],
-}
-"""The paper has bounds but does not print them; these are ours."""
-
-ASCENT = {"step": 0.02, "longest": 0.2, "fraction": 0.05}
-"""Section 4.3 prints no numbers. Small steps and an early stop end at k0 of some hundreds on
-Twonorm, as the paper's do (180); larger steps run to the edge of the box, 10,000."""
-
 HMC_TRIALS = 10
 AT_MOST = {"ours-level-3": 5, "ours-ensemble": 10}
 """Trials of columns that are slow and hardly vary."""
-
-
-def _task(name: str, method: str, trial: int, seed: int, settings: Mapping[str, Any]) -> Task:
-    """A trial; of Crabs, each has its own sample of training rows, shared by all methods."""
-    split = {"split": seed_of("gold-sollich", "crabs", trial)} if name == "crabs" else {}
-    return Task((name, method), trial, seed, {**settings, **split})
 
 
 def walk_tasks(
@@ -54,7 +35,7 @@ def walk_tasks(
     """The four simple criteria."""
     settings = {"bounds": BOUNDS, "sweeps": 10 if reduced else 30}
     return [
-        _task(name, method, trial, seed_of("gold-sollich", name, method, trial), settings)
+        task_of(name, method, trial, seed_of("gold-sollich", name, method, trial), settings)
         for trial in range(trials)
         for name in names
         for method in methods
@@ -67,11 +48,11 @@ def ascent_tasks(trials: int, reduced: bool, names: Sequence[str] = tuple(SIZES)
     for trial in range(trials):
         for name in names:
             seed = seed_of("gold-sollich", name, "ascent", trial)
-            tasks.append(_task(name, ANALYTIC, trial, seed, _ep(reduced)))
+            tasks.append(task_of(name, ANALYTIC, trial, seed, by_ep(reduced)))
             if reduced and name != "crabs":
                 continue  # minutes each: a single trial shows Crabs only
             if trial < HMC_TRIALS or name == "crabs":
-                tasks.append(_task(name, GRADIENT, trial, seed, _hmc(reduced)))
+                tasks.append(task_of(name, GRADIENT, trial, seed, by_hmc(reduced)))
     return tasks
 
 
@@ -79,7 +60,7 @@ def our_tasks(trials: int, reduced: bool) -> list[Task]:
     """Our columns."""
     settings = {"budget": 30 if reduced else 600, "starts": 2 if reduced else 5}
     return [
-        _task(name, method, trial, seed_of("gold-sollich", name, "ours", trial), settings)
+        task_of(name, method, trial, seed_of("gold-sollich", name, "ours", trial), settings)
         for trial in range(trials)
         for name in SIZES
         for method in OURS
@@ -98,7 +79,7 @@ def previous_tasks(trials: int, reduced: bool) -> list[Task]:
     settings = {"budget": 40 if reduced else 400}
     names = ("crabs", "pima") if reduced else tuple(SIZES)
     return [
-        _task(name, method, trial, seed_of("gold-sollich", name, method, trial), settings)
+        task_of(name, method, trial, seed_of("gold-sollich", name, method, trial), settings)
         for trial in range(1 if reduced else min(trials, 3))
         for name in names
         for method in ("svm-cv", *GAUSSIAN_PROCESSES)
@@ -108,9 +89,9 @@ def previous_tasks(trials: int, reduced: bool) -> list[Task]:
 
 def validated_tasks(trials: int, reduced: bool) -> list[Task]:
     """Ascents that are stopped on a third of the training rows, held out (section 5.3.2)."""
-    settings = _ep(reduced) | {"validation": 1 / 3}
+    settings = by_ep(reduced) | {"validation": 1 / 3}
     return [
-        _task(name, VALIDATED, trial, seed_of("gold-sollich", name, "ascent", trial), settings)
+        task_of(name, VALIDATED, trial, seed_of("gold-sollich", name, "ascent", trial), settings)
         for trial in range(1 if reduced else min(trials, 10))
         for name in (("crabs", "pima") if reduced else tuple(SIZES))
     ]
@@ -124,17 +105,6 @@ def table_3_tasks(trials: int, reduced: bool) -> list[Task]:
     return sorted(tasks, key=lambda task: (task.name[1] == GRADIENT, task.trial))
 
 
-def _ep(reduced: bool) -> dict[str, Any]:
-    budget = 25 if reduced else 120
-    return {"criterion": "evidence-ep", "options": {}, "search": ASCENT, "budget": budget}
-
-
-def _hmc(reduced: bool) -> dict[str, Any]:
-    options = {"scheme": "split", "draws": 256 if reduced else 512}
-    budget = 10 if reduced else 80
-    return {"criterion": "evidence-hmc", "options": options, "search": ASCENT, "budget": budget}
-
-
 def figure_1_tasks(_trials: int, reduced: bool) -> list[Task]:
     """One walk on Twonorm with everything beside it."""
     settings = {"bounds": BOUNDS, "sweeps": 10 if reduced else 30}
@@ -143,7 +113,9 @@ def figure_1_tasks(_trials: int, reduced: bool) -> list[Task]:
 
 def ascent_trace_tasks(_trials: int, reduced: bool) -> list[Task]:
     """One ascent on Twonorm; by EP, whose gradients have no noise."""
-    return [Task(("twonorm", "ascent-trace"), 0, seed_of("gold-sollich", "figure 5"), _ep(reduced))]
+    return [
+        Task(("twonorm", "ascent-trace"), 0, seed_of("gold-sollich", "figure 5"), by_ep(reduced))
+    ]
 
 
 def table_1_rows(outcomes: Outcomes) -> list[Row]:
@@ -378,6 +350,7 @@ PAPER = Paper(
     reference="C. Gold and P. Sollich, Neurocomputing 55 (2003) 221-249.",
     run=run,
     claims=CLAIMS,
+    explanations=EXPLANATIONS,
     exhibits=(
         Exhibit("table", 1, "Seconds per step", table_3_tasks, table_1_rows),
         Exhibit("table", 2, "Data sets", size_tasks, table_2_rows),
@@ -398,6 +371,7 @@ PAPER = Paper(
             validated_tasks,
             validated_rows,
         ),
+        *tried_exhibits(),
         Exhibit("figure", 1, "A random walk on Twonorm", figure_1_tasks, figure_1_rows, draw_walk),
         *(
             Exhibit(

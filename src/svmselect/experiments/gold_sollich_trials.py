@@ -103,8 +103,8 @@ def run(task: Task, data_dir: Path | None) -> dict[str, Any]:
             "test": len(data.test_y),
         }
     with quiet():
-        if method in WALKS:
-            return walk(data, method, task.seed, s)
+        if s.get("walk", method) in WALKS:
+            return walk(data, s.get("walk", method), task.seed, s)
         if method == "walk-trace":
             return walk(data, "laplace-hinge", task.seed, s, trace=True)
         if method == "ascent-trace":
@@ -147,7 +147,7 @@ def walked(data: TrainTest, method: str, seed: int, settings: Mapping[str, Any])
     bounds = {key: tuple(value) for key, value in settings["bounds"].items()}
     if criterion in ("gacv", "span"):
         bounds["C"] = (1.0, 1.0)
-    search = RandomWalk(sweeps=settings["sweeps"])
+    search = RandomWalk(sweeps=settings["sweeps"], step=settings.get("step", 0.5))
     return select(
         data.X, data.y, criterion, search, data.kernel, loss, False, bounds=bounds,
         random_state=seed,

@@ -22,8 +22,19 @@ from svmselect.criteria.base import Context
 from svmselect.data import Dataset
 from svmselect.datasets import load
 from svmselect.experiments.kobayashi_komaki_claims import CLAIMS
-from svmselect.experiments.kobayashi_komaki_p_values import p_as_printed, p_paired
 from svmselect.experiments.kobayashi_komaki_readings import COLUMNS, EXTRA, readings
+from svmselect.experiments.kobayashi_komaki_tried import (
+    EXPLANATIONS,
+    SCALINGS,
+    scaled_rows,
+    scaled_tasks,
+)
+from svmselect.experiments.kobayashi_komaki_words import (
+    p_values,
+    seconds_rows,
+    size_rows,
+    size_tasks,
+)
 from svmselect.experiments.reproduction.outcomes import Outcomes
 from svmselect.experiments.reproduction.paper import Exhibit, Paper, Task, seed_of
 from svmselect.experiments.reproduction.published import read_published
@@ -49,29 +60,33 @@ NYSTROM = (50, 30)
 SIGMAS = tuple(10.0 ** (k / 2) for k in range(-12, 5))
 
 
-def prepared(name: str, seed: int, data_dir: Path | None) -> tuple[Dataset, Array, Array]:
+def prepared(
+    name: str, seed: int, data_dir: Path | None, scaling: str = "unit columns"
+) -> tuple[Dataset, Array, Array]:
     """One random split: training data, test inputs, test labels; columns of unit norm over all."""
     source, size = SETS[name]
     data = load(source, data_dir)
-    X = data.X / np.sqrt((data.X**2).sum(axis=0))
+    X = SCALINGS[scaling](data.X)
     order = np.random.default_rng(seed).permutation(data.n)
     train, test = order[:size], order[size:]
     return Dataset.of(X[train], data.y[train]), X[test], data.y[test]
 
 
 def run(task: Task, data_dir: Path | None) -> dict[str, Any]:
-    """One split of one data set for one machine: see the three kinds of task."""
-    kinds = {"tables": _all_criteria, "curve": _curve, "sigma": _widths}
+    """One split of one data set for one machine: see the kinds of task."""
+    kinds = {"tables": _all_criteria, "curve": _curve, "sigma": _widths, "sizes": _sizes}
     return kinds[task.settings["kind"]](task, data_dir)
 
 
 def _all_criteria(task: Task, data_dir: Path | None) -> dict[str, Any]:
     """Test error, C and CPU seconds for every criterion, at the same machines."""
-    machine, name = task.name
-    data, X, y = prepared(name, task.seed, data_dir)
+    machine, name, *scaling = task.name
+    data, X, y = prepared(name, task.seed, data_dir, *scaling)
     kernel = RBF(task.settings["sigma"])
     cross = kernel(X, data.X)
     measures = readings(machine, tuple(task.settings["nystrom"]), task.seed)
+    wanted = task.settings.get("columns", list(measures))
+    measures = {column: measures[column] for column in wanted}
     errors = []
     values: dict[str, list[float]] = {column: [] for column in measures}
     seconds = dict.fromkeys(("optimal", *measures), 0.0)
@@ -118,6 +133,12 @@ def _widths(task: Task, data_dir: Path | None) -> dict[str, Any]:
     return {"kric": low, "error": at, "lowest error": lowest}
 
 
+def _sizes(task: Task, data_dir: Path | None) -> dict[str, Any]:
+    """A look at one data set."""
+    data, X, y = prepared(task.name[1], 0, data_dir)
+    return {"dim": X.shape[1], "#train": len(data.y), "#test": len(y)}
+
+
 def _along(
     data: Dataset, X: Array, y: Array, kernel: RBF, machine: str, task: Task
 ) -> list[tuple[float, float]]:
@@ -136,10 +157,13 @@ def _along(
     return rows
 
 
+def _table_settings() -> dict[str, Any]:
+    return {"kind": "tables", "sigma": 10.0, "grid": list(GRID), "nystrom": list(NYSTROM)}
+
+
 def _table_tasks(machine: str, trials: int, _reduced: bool) -> list[Task]:
-    settings = {"kind": "tables", "sigma": 10.0, "grid": list(GRID), "nystrom": list(NYSTROM)}
     return [
-        Task((machine, name), trial, seed_of("split", name, trial), settings)
+        Task((machine, name), trial, seed_of("split", name, trial), _table_settings())
         for trial in range(trials)
         for name in SETS
     ]
@@ -156,7 +180,6 @@ def _table_rows(machine: str, outcomes: Outcomes) -> list[Row]:
     for name in SETS:
         missing = outcomes.problem(machine, name)
         best = min(float(printed[name, c]["error_mean"]) for c in COLUMNS if c != "optimal")
-        base = outcomes.values(machine, name, of="kric-logistic")
         for column in COLUMNS:
             theirs = printed[name, column]
             ours = outcomes.values(machine, name, of=column)
@@ -164,16 +187,9 @@ def _table_rows(machine: str, outcomes: Outcomes) -> list[Row]:
                 float(theirs["error_mean"]), sd=float(theirs["error_sd"]), trials=100,
                 rounding=0.00005,
             )  # fmt: skip
-            note = ""
-            if column not in ("optimal", "kric-logistic") and len(ours) > 1:
-                note = (
-                    f"p against KRIC: printed {theirs['error_p_value_vs_kric']}, "
-                    f"by their formula {p_as_printed(base, ours):.4f}, "
-                    f"paired t {p_paired(base, ours):.2g}"
-                )
             mark = None if column == "optimal" else best
             cell = Row(name, column, "test error", ours, published, best=mark, missing=missing)
-            rows.append(replace(cell, note=note, uncounted=fitted(machine, name, column)))
+            rows.append(replace(cell, uncounted=fitted(machine, name, column)))
         at = outcomes.values(machine, name, of="kric-logistic log10 C")
         edge = tuple(float(value >= np.log10(GRID[-1]) - 1e-9) for value in at)
         share = "share of splits at the largest C"
@@ -181,11 +197,7 @@ def _table_rows(machine: str, outcomes: Outcomes) -> list[Row]:
         for column in EXTRA[machine]:
             ours = outcomes.values(machine, name, of=column)
             rows.append(Row(name, column, "test error, other readings", ours, missing=missing))
-        for column in COLUMNS:
-            theirs = printed[name, column]
-            note = f"published {theirs['seconds_mean']} ({theirs['seconds_sd']}) at 1.6 GHz"
-            ours = outcomes.values(machine, name, of=f"{column} seconds")
-            rows.append(Row(name, column, "CPU seconds", ours, missing=missing, note=note))
+        rows += seconds_rows(printed, (machine, name), COLUMNS, outcomes)
     return rows
 
 
@@ -335,16 +347,25 @@ PAPER = Paper(
         "METR 2005-23, University of Tokyo, 2005."
     ),
     exhibits=(
+        Exhibit("table", 1, "properties of each data set", size_tasks, size_rows, grid=True),
         Exhibit(
             *("table", 2, "support vector machines, sigma = 10"),
             partial(_table_tasks, "svm"),
             partial(_table_rows, "svm"),
             grid=True,
+            beside=partial(p_values, "svm"),
         ),
         Exhibit(
             *("table", 3, "kernel logistic regression, sigma = 10"),
             partial(_table_tasks, "klr"),
             partial(_table_rows, "klr"),
+            grid=True,
+            beside=partial(p_values, "klr"),
+        ),
+        Exhibit(
+            *("table", 4, "other scalings of the columns (not a table of the paper)"),
+            lambda trials, reduced: scaled_tasks(_table_settings(), trials, reduced),
+            scaled_rows,
             grid=True,
         ),
         Exhibit(
@@ -362,6 +383,7 @@ PAPER = Paper(
     ),
     run=run,
     claims=CLAIMS,
+    explanations=EXPLANATIONS,
     notes=(
         "Columns are scaled to unit norm over training and test points together, sigma = 10, C on "
         "the paper's grid of 20, Nystrom with 50 landmarks and 30 components, a free intercept.",

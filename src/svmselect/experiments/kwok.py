@@ -11,6 +11,7 @@ import numpy as np
 
 from svmselect.datasets import load, standardised
 from svmselect.experiments.kwok_claims import CLAIMS
+from svmselect.experiments.kwok_tried import EXPLANATIONS, loose_exhibit, loosely
 from svmselect.experiments.reproduction.outcomes import Outcomes
 from svmselect.experiments.reproduction.paper import Exhibit, Paper, Task, seed_of
 from svmselect.experiments.reproduction.published import read_published
@@ -107,6 +108,8 @@ def run(task: Task, data_dir: Path | None) -> dict[str, Any]:
     s = task.settings
     data = TrainTest(name, task.seed, s["scaling"], data_dir)
     with quiet():
+        if "solver" in s:
+            return loosely(data, make(kernel, s["parameter"]), s["solver"], s["tolerance"])
         if what == "grid of C":
             return over_C(data, make(kernel, s["parameter"]), s)
         return over_kernels(data, kernel, s)
@@ -342,6 +345,7 @@ PAPER = Paper(
     reference="J. T.-Y. Kwok, IEEE Transactions on Neural Networks 11 (2000) 1162-1173.",
     run=run,
     claims=CLAIMS,
+    explanations=EXPLANATIONS,
     exhibits=(
         *(
             Exhibit(
@@ -353,6 +357,7 @@ PAPER = Paper(
             )
             for number, kernel in ((1, "polynomial"), (2, "gaussian"))
         ),
+        loose_exhibit(*map(grid_tasks, KERNELS)),
         *(
             Exhibit(
                 "figure",

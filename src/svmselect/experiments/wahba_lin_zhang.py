@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +12,14 @@ import numpy as np
 from svmselect.criteria.gckl import gckl
 from svmselect.experiments.reproduction.outcomes import Outcomes
 from svmselect.experiments.reproduction.paper import Exhibit, Paper, Task, seed_of
-from svmselect.experiments.reproduction.published import read_published
 from svmselect.experiments.reproduction.row import Published, Row
 from svmselect.experiments.wahba_lin_zhang_claims import CLAIMS
+from svmselect.experiments.wahba_lin_zhang_tried import (
+    EXPLANATIONS,
+    printed,
+    tried_rows,
+    tried_tasks,
+)
 from svmselect.kernels import RBF
 from svmselect.machine import Solution, solve
 from svmselect.selection import score
@@ -59,9 +65,11 @@ def draw_data(example: str, n: int, seed: int) -> tuple[Array, Array, Array]:
 
 def run(task: Task, _data_dir: Path | None) -> dict[str, Any]:
     """One draw of an example: both cross-sections, their minimisers, and the error at each."""
-    example = task.name[0]
+    example, what = task.name
     s = task.settings
-    X, y, p = draw_data(example, s["n"], task.seed)
+    X, y, p = draw_data(example, int(s["n"]), task.seed)
+    if what != "draw":
+        return minimisers(X * s["side"], y, p, s)
     values: dict[str, Any] = {}
     sigmas = [s["log_sigma"]]
     lambdas = np.arange(REACH["lambda"][0], REACH["lambda"][1] + STEP / 2, STEP)
@@ -81,6 +89,23 @@ def run(task: Task, _data_dir: Path | None) -> dict[str, Any]:
         values["curve"] = decision_on_grid(X, y, *at)
         values["X"], values["y"] = X.round(3).tolist(), y.tolist()
     return values
+
+
+def minimisers(X: Array, y: Array, p: Array, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Where GACV and GCKL are lowest along both lines."""
+    found: dict[str, Any] = {}
+    for along, fixed in (("lambda", settings["log_sigma"]), ("sigma", settings["log_lambda"])):
+        places = np.arange(REACH[along][0], REACH[along][1] + STEP / 2, STEP)
+        estimate, target = [], []
+        for place in places:
+            pair = (place, fixed) if along == "lambda" else (fixed, place)
+            machine, kernel = machine_at(X, y, *pair)
+            C = penalty(pair[0], len(y))
+            estimate.append(score(X, y, "gacv", C, kernel).value)
+            target.append(gckl(p, machine.decision))
+        found[f"gacv_at_{along}"] = float(places[int(np.argmin(estimate))])
+        found[f"gckl_at_{along}"] = float(places[int(np.argmin(target))])
+    return found
 
 
 def cross_section(
@@ -158,18 +183,23 @@ def tasks_of(example: str) -> Callable[[int, bool], list[Task]]:
     """One task a draw; nothing is slow, so a single trial is not reduced."""
 
     def tasks(trials: int, _reduced: bool) -> list[Task]:
-        settings = {
-            "n": SIZE,
-            "log_sigma": LOG_SIGMA[example],
-            "log_lambda": LOG_LAMBDA,
-            "step": STEP,
-        }
         return [
-            Task((example, "draw"), trial, seed_of("wahba-lin-zhang", example, trial), settings)
+            Task((example, "draw"), trial, seed_of("wahba-lin-zhang", example, trial),
+                 settings_of(example))
             for trial in range(trials)
-        ]
+        ]  # fmt: skip
 
     return tasks
+
+
+def settings_of(example: str) -> dict[str, Any]:
+    """What the figures say of an example, and our number of points."""
+    return {
+        "n": SIZE,
+        "log_sigma": LOG_SIGMA[example],
+        "log_lambda": LOG_LAMBDA,
+        "step": STEP,
+    }
 
 
 def curve_rows(example: str, along: str) -> Callable[[Outcomes], list[Row]]:
@@ -181,7 +211,7 @@ def curve_rows(example: str, along: str) -> Callable[[Outcomes], list[Row]]:
 
         missing = outcomes.problem(example, "draw")
         # the printed minimisers are those of one draw, on a grid
-        one = Published(_printed()[example, along], tolerance=NEAR, trials=1, rounding=STEP / 2)
+        one = Published(printed()[example, along], tolerance=NEAR, trials=1, rounding=STEP / 2)
         place = f"log10 {along}"
         return [
             Row(example, "minimiser of GACV", place, values("gacv_at"), one,
@@ -212,11 +242,6 @@ def curve_rows(example: str, along: str) -> Callable[[Outcomes], list[Row]]:
         ]  # fmt: skip
 
     return rows
-
-
-def _printed() -> dict[tuple[str, str], float]:
-    lines = read_published("wahba_lin_zhang_minimisers.csv")
-    return {(line["example"], line["along"]): float(line["log10_minimiser"]) for line in lines}
 
 
 def level_rows(example: str) -> Callable[[Outcomes], list[Row]]:
@@ -296,6 +321,10 @@ def _exhibits() -> list[Exhibit]:
             Exhibit("figure", first + 2, f"Level curve, {example}", tasks, level_rows(example),
                     draw_level(example))
         )  # fmt: skip
+    made.append(
+        Exhibit("table", 1, "Other readings (not a table of the paper)",
+                partial(tried_tasks, settings_of), tried_rows)
+    )  # fmt: skip
     return made
 
 
@@ -306,6 +335,7 @@ PAPER = Paper(
     run=run,
     exhibits=tuple(_exhibits()),
     claims=CLAIMS,
+    explanations=EXPLANATIONS,
     notes=(
         "The paper's borders and its number of points are only in figures. Ours: the unit square, "
         f"{SIZE} points; circles of radius 0.2 and 0.35 around its centre; sine waves "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -78,3 +79,18 @@ class Claim:
         except UntestedError as reason:
             return Decision("not tested", str(reason))
         return Decision("holds" if holds else "fails", found)
+
+
+@dataclass(frozen=True)
+class Explanation(Claim):
+    """What may be behind a large disagreement, and the experiment that tells.
+
+    ``where`` says what disagrees, ``claim`` what was supposed, ``how`` what was tried; ``about`` is
+    a regular expression for the rows it explains, such as "table 2/.*/span-bound".
+    """
+
+    about: str = ""
+
+    def explains(self, exhibit: str, row: Row) -> bool:
+        """Whether it is about this row."""
+        return re.fullmatch(self.about, f"{exhibit}/{row.row}/{row.column}") is not None

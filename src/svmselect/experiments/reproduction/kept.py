@@ -107,11 +107,15 @@ def kept_earlier(path: Path) -> dict[Key, Summary]:
     }
 
 
+def settings_of(paper: Paper, trials: int = 1000) -> dict[tuple[str, ...], dict[str, Any]]:
+    """The settings of each cell's tasks."""
+    tasks = [t for e in paper.exhibits for t in e.tasks(trials, False)]
+    return {task.name: {**task.settings, "seed": task.seed} for task in tasks}
+
+
 def kept_result(paper: Paper, folder: Path, trials: int = 1000) -> Result:
     """A paper's result from the kept files; the earlier run stands where it has more trials."""
-    tasks = [t for e in paper.exhibits for t in e.tasks(trials, False)]
-    settings = {task.name: {**task.settings, "seed": task.seed} for task in tasks}
-    outcomes = kept_trials(folder / f"{paper.name}.csv.gz", settings)
+    outcomes = kept_trials(folder / f"{paper.name}.csv.gz", settings_of(paper, trials))
     earlier = kept_earlier(folder / f"{paper.name}-earlier.csv.gz")
     rows = {
         exhibit.name: tuple(_longer(exhibit.name, row, earlier) for row in exhibit.rows(outcomes))

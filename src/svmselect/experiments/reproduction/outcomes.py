@@ -47,8 +47,8 @@ class Outcomes:
         return [o for o in self.all if o.name == name and o.state == "done"]
 
     def values(self, *name: str, of: str) -> tuple[float, ...]:
-        """One number of every trial of a cell."""
-        return tuple(float(o.values[of]) for o in self.cell(*name))
+        """One number of every trial of a cell that has it: kept trials may be older than it."""
+        return tuple(float(o.values[of]) for o in self.cell(*name) if of in o.values)
 
     def curve(self, *name: str, of: str) -> np.ndarray[Any, Any]:
         """One list of every trial of a cell: an array of trials x points."""

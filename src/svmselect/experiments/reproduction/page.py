@@ -42,7 +42,7 @@ def markdown(result: Result, reading: str = "") -> str:
     """
     paper = result.paper
     lines = [f"# {paper.title}", "", paper.reference, "", _amount(result), "", *_agreement(result)]
-    lines += _claims(result)
+    lines += [*_claims(result), *_disagreements(result)]
     if reading:
         lines += [reading.strip(), ""]
     lines += ["## What was run", ""] if paper.notes else []
@@ -55,6 +55,10 @@ def markdown(result: Result, reading: str = "") -> str:
         lines += [f"![{exhibit.title}]({picture})", ""] if picture else []
         table = _grid if exhibit.grid else _table
         lines += [*table(result.rows[exhibit.name]), ""]
+        if exhibit.beside is not None:
+            heads, *cells = exhibit.beside(result.outcomes)
+            lines += [_line(list(heads)), _line(["---"] * len(heads))]
+            lines += [*(_line(list(row)) for row in cells), ""]
     for title, entries in (
         ("Data sets that could not be had", list(result.missing)),
         ("Trials that failed", [f"{key}: {what}" for key, what in result.failures.items()]),
@@ -103,6 +107,27 @@ def _claims(result: Result) -> list[str]:
     for claim, decision in decisions:
         verdict = f"**{decision.verdict}**"
         lines.append(_line([claim.where, claim.claim, claim.how, verdict, decision.found]))
+    return [*lines, ""]
+
+
+def _disagreements(result: Result) -> list[str]:
+    """The three largest disagreements, and the experiments that tell what is behind them."""
+    if not result.paper.explanations:
+        return []
+    lines = ["## Largest disagreements", ""]
+    lines += ["In standard errors of the difference; each with experiments on what may be behind"]
+    lines += ["it, whose trials are among those of this page.", ""]
+    heads = ["what", "published; ours; apart", "supposed", "experiment", "verdict", "found"]
+    lines += [_line(heads), _line(["---"] * len(heads))]
+    for one in result.disagreements:
+        row = one.row
+        assert row.published is not None
+        numbers = f"{row.published.value:g}; {row.value:.3g}; {row.apart:+.1f}"
+        where = f"{one.exhibit}: {row.row}, {row.column}"
+        for explanation, decision in one.tried:
+            verdict = f"**{decision.verdict}**"
+            cells = [where, numbers, explanation.claim, explanation.how, verdict, decision.found]
+            lines.append(_line(cells))
     return [*lines, ""]
 
 
@@ -189,10 +214,7 @@ def _fields(exhibit: str, row: Row) -> list[str | float | int | None]:
 
 def _apart(row: Row) -> str:
     """The distance from the published number in standard errors of the difference."""
-    error = row.error
-    if not error or row.published is None or row.value is None:
-        return ""
-    return f"{(row.value - row.published.value) / error:+.1f}"
+    return "" if row.apart is None else f"{row.apart:+.1f}"
 
 
 def _pictures(result: Result) -> Iterator[Path]:

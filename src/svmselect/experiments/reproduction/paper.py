@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from zlib import crc32
 
-from svmselect.experiments.reproduction.claims import Claim
+from svmselect.experiments.reproduction.claims import Claim, Explanation
 from svmselect.experiments.reproduction.outcomes import Outcomes
 from svmselect.experiments.reproduction.row import Row
 
@@ -49,6 +49,7 @@ class Exhibit:
         says why.
     draw : on an empty figure of matplotlib; None where there is nothing to draw.
     grid : whether the page shows a line a row and a column a column; else a line for each.
+    beside : a table of words for the page, heads first: what is not one number a row.
     """
 
     kind: Literal["table", "figure"]
@@ -58,6 +59,7 @@ class Exhibit:
     rows: Callable[[Outcomes], Sequence[Row]]
     draw: Callable[[Outcomes, Figure], None] | None = None
     grid: bool = False
+    beside: Callable[[Outcomes], Sequence[Sequence[str]]] | None = None
 
     @property
     def name(self) -> str:
@@ -73,6 +75,7 @@ class Paper:
         and the folder of data sets; returns a few numbers, strings or short lists.
     notes : sentences for the page: settings, readings of the text, what is reduced and how.
     claims : what the paper concludes, in our words, each with a test on the trials.
+    explanations : what may be behind the largest disagreements, each with an experiment.
     """
 
     name: str
@@ -82,6 +85,7 @@ class Paper:
     run: Run
     notes: tuple[str, ...] = ()
     claims: tuple[Claim, ...] = ()
+    explanations: tuple[Explanation, ...] = ()
 
     def chosen(self, table: int | None, figure: int | None) -> tuple[Exhibit, ...]:
         """The exhibits asked for; all of them where neither number is given."""

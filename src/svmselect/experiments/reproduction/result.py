@@ -7,10 +7,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from svmselect.experiments.reproduction.claims import Claim, Decision, Evidence
+from svmselect.experiments.reproduction.claims import Claim, Decision, Evidence, Explanation
 from svmselect.experiments.reproduction.outcomes import Outcomes
 from svmselect.experiments.reproduction.paper import Exhibit, Paper
 from svmselect.experiments.reproduction.row import Row
+
+LARGEST = 3
+"""Disagreements that a page explains."""
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A row whose number is not the printed one, and the experiments on what may be behind it."""
+
+    exhibit: str
+    row: Row
+    tried: tuple[tuple[Explanation, Decision], ...]
 
 
 @dataclass(frozen=True)
@@ -67,6 +79,29 @@ class Result:
         """The paper's claims, each with what our trials say to it."""
         evidence = Evidence(self.outcomes, self.rows)
         return tuple((claim, claim.decision(evidence)) for claim in self.paper.claims)
+
+    @property
+    def disagreements(self) -> tuple[Disagreement, ...]:
+        """The three largest, in standard errors of the difference, each with what was tried.
+
+        Rows of which one experiment tells are one disagreement, the first of them.
+        """
+        evidence = Evidence(self.outcomes, self.rows)
+        rows = [
+            (abs(row.apart), exhibit, row)
+            for exhibit, group in self.rows.items()
+            for row in group
+            if row.agrees_in_mean is False and row.apart is not None
+        ]
+        found: list[Disagreement] = []
+        for _, exhibit, row in sorted(rows, key=lambda one: -one[0]):
+            tried = tuple(e for e in self.paper.explanations if e.explains(exhibit, row))
+            if any(tried and tried == tuple(e for e, _ in old.tried) for old in found):
+                continue
+            found.append(
+                Disagreement(exhibit, row, tuple((e, e.decision(evidence)) for e in tried))
+            )
+        return tuple(found[:LARGEST])
 
     def markdown(self, reading: str = "") -> str:
         """The page, with a text of ours between claims and tables."""

@@ -186,6 +186,14 @@ class Row:
         return float(np.hypot(own, printed))
 
     @property
+    def apart(self) -> float | None:
+        """The distance from the published number in standard errors of the difference."""
+        error = self.error
+        if not error or self.published is None or self.value is None:
+            return None
+        return (self.value - self.published.value) / error
+
+    @property
     def agrees_in_mean(self) -> bool | None:
         """Whether the difference is within two of its standard errors; None: it cannot be told."""
         error = self.error
