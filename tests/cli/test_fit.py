@@ -424,3 +424,19 @@ def test_roles_of_columns_can_be_said(here: Here, table: Path) -> None:
         ("since=1,2", "dates have an order already"),
     ):
         refused(here("fit", "roles.csv", "-t", "churn", "--ordered", wrong), words)
+
+
+def test_classes_of_a_row_or_two(here: Here, table: Path) -> None:
+    frame = clients()
+    frame.loc[0, "churn"] = "odd"
+    frame.loc[1:2, "churn"] = "strange"
+    frame.to_csv("rare.csv", index=False)
+    quick = ("rare.csv", "-t", "churn", "--loss", "hinge", "--ard", "no", "-o", "out")
+    for way, classes in (
+        ("keep", ["left", "odd", "stayed", "strange"]),
+        ("drop", ["left", "stayed"]),
+        ("merge", ["left", "stayed", "strange"]),
+    ):
+        assert fit(here, *quick, "--rare", way)["classes"]["odd"] == 1  # of the file
+        assert load("out/model.skops").classes == classes
+    refused(here("fit", *quick, "--rare", "forget"), "forget")

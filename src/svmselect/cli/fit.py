@@ -60,6 +60,7 @@ class FitOptions:
     onnx: bool = False
     title: str | None = None
     class_weight: tuple[str, ...] = ()
+    rare: str = "keep"
     scoring: str | None = None
 
     @property
@@ -96,6 +97,7 @@ def run(options: FitOptions, output: Output) -> int:
         missing=options.table.missing,
         threshold=decided_by(options.threshold),
         class_weight=class_weights(options.class_weight),
+        rare=options.rare,
         scoring=known_scorer(options.scoring),
     )
     if options.onnx:

@@ -26,6 +26,14 @@ class Ard(StrEnum):
     no = "no"
 
 
+class Rare(StrEnum):
+    """What is done about classes of very few rows."""
+
+    keep = "keep"
+    drop = "drop"
+    merge = "merge"
+
+
 class Missing(StrEnum):
     """What is done about missing values."""
 
@@ -229,6 +237,16 @@ FitLosses = Annotated[
         metavar="NAME",
         help="auto (several, averaged), hinge, squared_hinge, or logistic (kernel logistic "
         "regression).",
+        rich_help_panel=MODEL,
+    ),
+]
+RareClasses = Annotated[
+    Rare,
+    typer.Option(
+        "--rare",
+        metavar="WAY",
+        help="Classes of one or two rows: keep (chosen without where they must be), drop, or merge "
+        "(make one of them).",
         rich_help_panel=MODEL,
     ),
 ]

@@ -37,6 +37,7 @@ def fit(
     ard: of.LengthScales = of.Ard.auto,
     loss: of.FitLosses = of.FitLoss.auto,
     class_weight: of.ClassWeight = None,
+    rare: of.RareClasses = of.Rare.keep,
     scoring: of.Scoring = None,
     threshold: of.Threshold = "argmax",
     max_time: of.MaxTime = None,
@@ -101,6 +102,7 @@ def fit(
         grid=grid,
         page=page,
         class_weight=tuple(class_weight or ()),
+        rare=rare.value,
         scoring=scoring,
         onnx=onnx,
     )
