@@ -46,8 +46,9 @@ def test_two_classes_by_a_named_criterion(cls, criterion: str, loss: float) -> N
 
 
 @pytest.mark.parametrize("cls", [AutoSVC, AutoKLR, AutoClassifier])
-@pytest.mark.parametrize("d", [2, 4, 10])
-@pytest.mark.parametrize(("classes", "n"), [(3, 20), (3, 113), (4, 50), (7, 20)])
+@pytest.mark.parametrize(
+    ("classes", "n", "d"), [(3, 20, 2), (3, 20, 10), (3, 113, 4), (4, 50, 4), (7, 20, 10)]
+)
 def test_several_classes(cls, classes: int, n: int, d: int) -> None:
     """Coupled from pairs, each of which allows for errors, probabilities would be too timid."""
     model = cls(random_state=0).fit(*blobs(n, d, classes, 0))
