@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from svmselect.data import Dataset, check_matrix, data_hash, standardise, stratified_folds
+from svmselect.data import (
+    Dataset,
+    check_matrix,
+    classes_of,
+    data_hash,
+    standardise,
+    stratified_folds,
+)
 
 X4 = np.array([[0.0, 1.0], [1.0, 0.5], [2.0, -1.0], [3.0, 4.0]])
 Y4 = np.array([0, 1, 1, 0])
@@ -283,6 +290,11 @@ def test_groups_that_cannot_be_split() -> None:
         stratified_folds(y, 3, 0, groups=[0, 0, 0, 1, 1, 1])
     with pytest.raises(ValueError, match=r"groups has shape \(2,\)"):
         stratified_folds(y, 2, 0, groups=[0, 1])
+
+
+def test_classes_of_pairs() -> None:
+    for classes in (2, 3, 7, 200):
+        assert classes_of([None] * (classes * (classes - 1) // 2)) == classes
 
 
 # Hash

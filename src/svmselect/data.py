@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -158,6 +160,11 @@ class Pair:
         weights = self.weights.copy()
         weights[(*self.tests, *self.again)[fold]] = 0.0
         return weights
+
+
+def classes_of(pairs: Sequence[Pair]) -> int:
+    """How many classes all pairs of them are of."""
+    return (1 + isqrt(8 * len(pairs) + 1)) // 2
 
 
 def merge_equal(X: Array, y: Array) -> tuple[IntArray, IntArray]:

@@ -95,7 +95,8 @@ def _affordable(steps: Steps, answer: Evaluation) -> int | None:
     if seen is None:  # nothing was evaluated: one fold, for the sigmoids
         return None if np.isfinite(answer.value) else 1
     every = steps.task.first_round * steps.task.rounds
-    if answer.seconds * every / seen <= max(0.1 * session.max_time, steps.constants.grace):
+    c = steps.constants
+    if answer.seconds * every / seen <= max(c.overtime * session.max_time, c.grace):
         return None
     return int(seen)
 

@@ -44,15 +44,26 @@ class Constants:
     """Spreads of log length scales about their mean that are compared."""
     worth: float = 2.0
     """Gain in log marginal likelihood that pays for separate length scales."""
+    promise: float = 0.5
+    """Of ``worth``: what another spread has to promise beyond the one that was tried."""
+    near: float = 1.5
+    """Factors of two between spreads that are tried one after the other, at most."""
     hope: float = 3.0
     """A look ahead ends where it lacks more than so many times its last gain."""
+    fewest_inputs: int = 3
+    """Inputs from which on it is thought of that few of them may matter."""
     narrow: float = 0.4
     """Of the median distance: from where few inputs that matter would show."""
     grace: float = 0.5
     """Seconds that judging the choice on all folds may take when the time is over."""
+    overtime: float = 0.1
+    """The same as a share of the time there was, if that is more."""
     most_inputs: int = 1000
     """Inputs up to which separate length scales are thought of: their Hessian is as large as its
     square. ``ard="yes"`` insists."""
 
 
 CONSTANTS = Constants()
+
+STEPS = np.array([[np.log(4.0), 0.0], [0.0, -0.5 * np.log(2.0)]])
+"""Of log C, and of the log length scales, by which what few rows chose is adjusted on many."""

@@ -219,13 +219,13 @@ class _Plan:
             seen = [place.tau for place in judged]
             others = [
                 p for p in priors
-                if p.tau not in seen and abs(np.log2(p.tau / tried.tau)) < 1.5
+                if p.tau not in seen and abs(np.log2(p.tau / tried.tau)) < c.near
             ]  # fmt: skip
             if not others:
                 break
             promised = {p: ard.expected(here.answer, p, n) for p in others}
             rival = min(others, key=lambda p: promised[p])
-            if promised[rival] > value - 0.5 * c.worth:
+            if promised[rival] > value - c.promise * c.worth:
                 break
             tried = rival
         return judged
@@ -237,7 +237,7 @@ class _Plan:
         to the short scales of the few that do. A look at two of the folds costs little.
         """
         c = self.steps.constants
-        if self.steps.task.data.X.shape[1] < 3 or not self.steps.going:
+        if self.steps.task.data.X.shape[1] < c.fewest_inputs or not self.steps.going:
             return None
         alike = self.steps.posterior(self.steps.task.kernel, c.coarse_folds)
         there = self.steps.look("elsewhere/alike", alike, [common.answer.point], order=0)

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from svmselect.estimators.strategies.constants import STEPS
 from svmselect.estimators.strategies.journal import PassJournal
 from svmselect.kernels import Kernel
 from svmselect.machine.features import basis_of
@@ -46,7 +47,6 @@ FIRST, LANDMARKS = 500, 1000
 
 _PART = 0.1  # of the rows is held out where they are few
 _SPARED = 0.02  # of the rows, held out, are not worth passes of their own at last
-_STEPS = np.array([[np.log(4.0), 0.0], [0.0, -0.5 * np.log(2.0)]])  # of log C, of the log scales
 _TRIALS = 10
 _CANDIDATES = 20_000  # rows that landmarks are chosen among
 _OVER_ALL = ("all rows", "larger C", "last")
@@ -212,7 +212,7 @@ class Grower:
         left, idle, at = _TRIALS, 0, 0
         while idle < len(axes):
             idle += 1
-            for way in (_STEPS[axes[at]], -_STEPS[axes[at]]):
+            for way in (STEPS[axes[at]], -STEPS[axes[at]]):
                 moved = False
                 while left > 0 and not self.hurried:
                     left -= 1

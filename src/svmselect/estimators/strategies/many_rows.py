@@ -20,8 +20,9 @@ from functools import cached_property
 
 import numpy as np
 
-from svmselect.data import Pair, stratified_folds
+from svmselect.data import Pair, classes_of, stratified_folds
 from svmselect.estimators.strategies.choice import EARLY, Choice
+from svmselect.estimators.strategies.constants import STEPS
 from svmselect.estimators.strategies.subsets import Consensus, choose_on_subsets
 from svmselect.estimators.strategies.trainers import Expansion, Trainer
 from svmselect.kernels import RBF, Kernel
@@ -41,7 +42,6 @@ LANDMARKS = 1000
 
 _FEW = 200  # landmarks of machines that are only to begin with
 _HELD_OUT = 0.1  # the least part of the rows that judges
-_STEPS = np.array([[np.log(4.0), 0.0], [0.0, -0.5 * np.log(2.0)]])  # of log C, of the log scales
 _GAIN = 1.0  # in log-likelihood, that a step has to bring
 _TRIALS = 12
 _SUBSETS_SHARE = 0.6  # of the time, for the choice on subsets
@@ -93,7 +93,7 @@ class _Judge:
     @property
     def overlap(self) -> float:
         """Each row is in (classes - 1) pairs and should count once."""
-        return 2.0 / (float(np.sqrt(8.0 * len(self.pairs) + 1.0)) - 1.0)
+        return 1.0 / (classes_of(self.pairs) - 1)
 
     @property
     def total(self) -> float:
@@ -221,7 +221,7 @@ def _climb(judge: _Judge, best: _Trial, trials: int) -> _Trial:
     idle, axis = 0, 0
     while idle < 2:
         idle += 1
-        for direction in (_STEPS[axis], -_STEPS[axis]):
+        for direction in (STEPS[axis], -STEPS[axis]):
             moved = False
             while trials > 0 and judge.keep_going():
                 trials -= 1

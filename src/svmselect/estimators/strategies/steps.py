@@ -23,6 +23,8 @@ from svmselect.selection.look import Look
 from svmselect.selection.objective import Posterior
 from svmselect.types import Array, Evaluation, Status
 
+_SAMPLE = 500  # rows that the typical distance is found from
+
 
 @dataclass(frozen=True, eq=False)
 class Place:
@@ -127,9 +129,9 @@ class Unit:
 
     @classmethod
     def of(cls, X: Array, random_state: int | np.random.Generator | None) -> Unit:
-        """Of at most 500 rows."""
-        if len(X) > 500:
-            X = X[np.random.default_rng(random_state).choice(len(X), 500, replace=False)]
+        """Of at most ``_SAMPLE`` rows."""
+        if len(X) > _SAMPLE:
+            X = X[np.random.default_rng(random_state).choice(len(X), _SAMPLE, replace=False)]
         return cls(X)
 
     def log(self, leaf: Kernel) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 
 from svmselect.criteria.base import Context
 from svmselect.criteria.likelihood import Likelihood, Unfolded
-from svmselect.data import Dataset, Folds, Pair, merge_equal
+from svmselect.data import Dataset, Folds, Pair, classes_of, merge_equal
 from svmselect.kernels import Kernel
 from svmselect.kernels.tangents import Memo
 from svmselect.selection.objective import Objective
@@ -85,7 +85,7 @@ class Task:
     @property
     def classes(self) -> int:
         """How many classes so many pairs are of."""
-        return round((1.0 + float(np.sqrt(8.0 * len(self.pairs) + 1.0))) / 2.0)
+        return classes_of(self.pairs)
 
     @property
     def share(self) -> float:
