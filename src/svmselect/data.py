@@ -150,8 +150,10 @@ class Pair:
     @property
     def share(self) -> float:
         """The part of the weight that a fold's machine is trained on, on average."""
-        mass = [float(self.trained(k).sum()) for k in range(len(self.tests))]
-        return float(np.mean(mass)) / float(self.weights.sum())
+        total, folds = float(self.weights.sum()), len(self.tests)
+        if self.trains:
+            return sum(float(self.trained(k).sum()) for k in range(folds)) / folds / total
+        return 1.0 - sum(float(self.weights[test].sum()) for test in self.tests) / folds / total
 
     def trained(self, fold: int) -> Array:
         """The weights of the rows in training for a fold of any round."""

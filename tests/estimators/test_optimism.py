@@ -1,5 +1,7 @@
 """What rows' own classes lose when their folds have no say: formulas, places, coverage."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
@@ -58,6 +60,26 @@ def test_rows_find_their_own(loss, ard):
     milder = Sigmoid(0.5 * one.fit.slope, 0.0, 1.0)
     half = lost_odds(problem, pairs, chosen(model, (milder,)), loss)
     np.testing.assert_allclose(half, 0.5 * found, atol=1e-10)
+
+
+def test_machines_that_are_there_are_not_trained_again(monkeypatch):
+    X, y = make_classification(60, 3, n_informative=2, n_redundant=0, n_classes=3,
+                               n_clusters_per_class=1, random_state=0)  # fmt: skip
+    model = AutoSVC(random_state=0).fit(X, y)
+    problem = model.selection_.problem
+    pairs = problem.pairs()
+    sigmoids = tuple(Sigmoid(slope, 0.0, 1.0) for slope in model.sigmoid_slope_)
+    anew = chosen(model, sigmoids)
+    task = Task.of(problem.X, pairs, model.kernel_, "hinge", 1)
+    context = task.objective(model.kernel_).context(model.kernel_, model.C_ / task.share)
+    task.unfold(context, False)
+    setting = replace(anew.setting, trained=context.trained)
+    wanted = lost_odds(problem, pairs, anew, "hinge")
+    monkeypatch.setattr("svmselect.criteria.base.train_together", None)
+    found = lost_odds(problem, pairs, replace(anew, setting=setting), "hinge")
+    np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
+    with pytest.raises(TypeError):
+        lost_odds(problem, pairs, anew, "hinge")
 
 
 @pytest.mark.parametrize("multi_class", ["ovo", "ovo-separate"])

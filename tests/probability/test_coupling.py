@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from svmselect.probability import coupling
 from svmselect.probability.coupling import SMALLEST, couple
 
 
@@ -67,3 +68,13 @@ def test_certain_pairs_leave_every_class_possible():
 def test_a_cycle_is_a_tie():
     r = np.array([[[0.5, 0.9, 0.1], [0.1, 0.5, 0.9], [0.9, 0.1, 0.5]]])
     np.testing.assert_allclose(couple(r), 1 / 3, rtol=1e-14)
+
+
+def test_many_rows_in_blocks_are_as_each_for_itself(monkeypatch):
+    r = np.random.default_rng(0).random((30, 6, 6))
+    r /= r + r.transpose(0, 2, 1)
+    monkeypatch.setattr(coupling, "_BLOCK", 7 * 36)
+    together = couple(r)
+    monkeypatch.setattr(coupling, "_BLOCK", 30 * 36)
+    np.testing.assert_array_equal(together, couple(r))
+    np.testing.assert_array_equal(together, np.concatenate([couple(one[None]) for one in r]))

@@ -129,7 +129,7 @@ def test_a_model_with_little_to_fit_is_left_alone() -> None:
     assert 0.9 < ratio <= 1.0
 
 
-def test_pairs_have_sigmoids_of_their_own() -> None:
+def three_pairs() -> tuple[Array, list[Pair]]:
     rng = np.random.default_rng(3)
     X = rng.normal(size=(90, 6))
     codes = np.argmax(X[:, :3] + 0.5 * rng.normal(size=(90, 3)), axis=1)
@@ -138,11 +138,42 @@ def test_pairs_have_sigmoids_of_their_own() -> None:
         rows = np.flatnonzero((codes == i) | (codes == j))
         y = np.where(codes[rows] == j, 1.0, -1.0)
         pairs.append(replace(pair_of(y), rows=rows))
-    landscape, at = fitted(X, pairs, "hinge")
+    return X, pairs
+
+
+def test_pairs_have_sigmoids_of_their_own() -> None:
+    landscape, at = fitted(*three_pairs(), "hinge")
     both = zip(tempered(landscape, at), sigmoids(landscape, at), strict=True)
     ratios = [milder / slope for (milder, _), (slope, _) in both]
     assert len(set(ratios)) == 3
     assert all(0.2 <= ratio <= 1.0 for ratio in ratios)
+
+
+def test_pairs_meet_in_what_they_share() -> None:
+    """By hand, with the one matrix of all pairs written out."""
+    landscape, at = fitted(*three_pairs(), "hinge")
+    unfolded, d = landscape.unfold(at), 6
+    Z, J, W, G, folds, ends = [], [], [], [], [], [0]
+    for i, one in enumerate(unfolded):
+        z = -(one.fit.slope * one.held.decision + one.fit.offset)
+        own = np.zeros((len(z), 1 + d + 6))
+        own[:, : 1 + d] = -one.fit.slope * one.jacobian
+        own[:, 1 + d + 2 * i], own[:, 2 + d + 2 * i] = z, 1.0
+        p, t = expit(z), sigmoid_targets(one.held.y, np.ones(len(z)), "platt")
+        Z.append(z), J.append(own), W.append(0.5 * p * (1 - p)), G.append(0.5 * (p - t))
+        folds.append(one.held.fold), ends.append(ends[-1] + len(z))
+    z, J, w, g, fold = (np.concatenate(values) for values in (Z, J, W, G, folds))
+    H = np.diag(np.full(1 + d + 6, 1e-2))
+    H[: 1 + d, : 1 + d] = precision(at)
+    H += J.T @ (w[:, None] * J)
+    expected = z.copy()
+    for k in range(4):
+        m = fold == k
+        H_k = J[m].T @ (w[m, None] * J[m])
+        expected[m] += J[m] @ np.linalg.solve(H - H_k, J[m].T @ g[m])
+    found = np.concatenate(without_each_fold(landscape, at))
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    assert np.abs(found - z).max() > 0.01
 
 
 def test_what_a_fold_would_have_is_linear_in_its_pull() -> None:

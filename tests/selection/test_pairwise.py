@@ -1,5 +1,7 @@
 """A criterion over several pairs of classes: its value, its gradient, its machines."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from svmselect.data import Dataset
 from svmselect.estimators.problem import Problem
 from svmselect.kernels import RBF
 from svmselect.selection.objective import Objective
-from svmselect.selection.pairwise import Pairwise, Part
+from svmselect.selection.pairwise import Pairwise, Part, balanced_sample
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(45, 3))
@@ -85,3 +87,47 @@ def test_what_the_criterion_refuses_is_refused():
         Objective(data, FORM, judge, "hinge", True)
     assert "Pairwise(" in repr(judge)
     assert judge.name == "laplace"
+
+
+@pytest.mark.parametrize(("classes", "most"), [(8, 12), (26, 300), (100, 300), (9, 4)])
+def test_a_sample_has_every_class_as_often(classes, most):
+    sample = balanced_sample(classes, most)
+    pairs = list(combinations(range(classes), 2))
+    met = np.bincount([c for p in sample for c in pairs[p]], minlength=classes)
+    assert set(met.tolist()) == {2 * max(1, most // classes)}
+    assert len(set(sample)) == len(sample) <= max(most, classes)
+
+
+def test_few_pairs_are_all_looked_at():
+    assert balanced_sample(25, 300) is None
+
+
+def test_a_sample_speaks_for_all():
+    rng = np.random.default_rng(1)
+    y = np.arange(80) % 5
+    inputs = rng.normal(size=(80, 2)) + 2.0 * np.column_stack([np.cos(y), np.sin(y)])
+    problem = Problem.of(inputs, y, None, None, 3, None, False, 0)
+    parts = [
+        Part(pair.rows, problem.dataset(pair), get_criterion("likelihood", cv=3))
+        for pair in problem.pairs()
+    ]
+    data = Dataset.of(problem.X, problem.codes > 0, problem.weights)
+    sample = balanced_sample(5, 5)
+    judge = Pairwise(parts, 5, sample)
+    objective, form = Objective(data, RBF(1.0), judge), np.zeros(2)
+    score, trained = objective.at(form, order=2)
+    alone = [Objective(parts[p].data, RBF(1.0), parts[p].criterion).at(form)[0] for p in sample]
+    assert score.value == pytest.approx(np.mean([one.value for one in alone]), rel=1e-12)
+    assert objective.n == pytest.approx(80.0)
+    assert {p for p, _ in trained} == set(sample)
+    # what is trained already serves where all pairs are asked about
+    context = objective.context(RBF(1.0), 1.0, trained=trained)
+    unfolded = judge.unfold(context, jacobian=True)
+    assert len(unfolded) == 10
+    for p, one in enumerate(unfolded):
+        own = Objective(parts[p].data, RBF(1.0), parts[p].criterion).context(RBF(1.0), 1.0)
+        (wanted,) = parts[p].criterion.unfold(own, True)
+        np.testing.assert_allclose(one.held.decision, wanted.held.decision, atol=1e-9)
+        np.testing.assert_allclose(one.jacobian, wanted.jacobian, rtol=1e-6, atol=1e-8)
+        assert all((s is trained.get((p, ("fold", k)))) == (p in sample)
+                   for k, s in enumerate(one.held.solutions))  # fmt: skip

@@ -87,10 +87,11 @@ def _averaged(
     gaussians = tuple(
         _gaussian(ep, pair, offset) for pair, (ep, offset) in zip(pairs, found, strict=True)
     )
+    error, kept = held.judged(problem, plain)
     return replace(
         chosen,
-        error=held.error(problem, plain),
-        held_out=held.kept(problem, plain),
+        error=error,
+        held_out=kept,
         posterior=Posteriors(
             chosen.setting.kernels, problem.X, gaussians, model, len(problem.classes)
         ),

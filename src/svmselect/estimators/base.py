@@ -296,7 +296,8 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
         if decided is not None:
             notes = (*chosen.notes, decided.note)
             chosen = replace(chosen, notes=notes, error=decided.error)
-        made = Fitted.of(problem, *fitted_machines(problem, problem.pairs(), chosen, loss))
+        pairs = problem.pairs()
+        made = Fitted.of(problem, *fitted_machines(problem, pairs, chosen, loss))
         made = made.with_rare(apart, X, problem, chosen, loss)
         k, codes = len(made.classes), made.member
         setting = chosen.setting
@@ -351,7 +352,7 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
         )
         self.held_out_proba_ = _widened(judged.by_row(problem), problem.classes, made.classes)
         few = len(problem) <= MANY and chosen.held_out is not None
-        lost = lost_odds(problem, problem.pairs(), chosen, loss) if few else None
+        lost = lost_odds(problem, pairs, chosen, loss) if few else None
         self._given = judged.given(problem, lost)
         self._utilities = None if decided is None else decided.utilities
         self._judge = self._unpacked()

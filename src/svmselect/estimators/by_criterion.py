@@ -70,11 +70,12 @@ def by_criterion(
     except clock.OutOfTimeError:
         held = hold_out(problem, pairs, setting, loss, folds=1)
     sigmoids = held.sigmoids(problem)
+    error, kept = held.judged(problem, sigmoids)
     return Chosen(
         setting=setting,
         sigmoids=sigmoids,
-        error=held.error(problem, sigmoids),
-        held_out=held.kept(problem, sigmoids),
+        error=error,
+        held_out=kept,
         value=float(np.average([s.value for s in selections], weights=weights)),
         criterion=judge.name,
         folded=_takes(type(judge), "cv"),

@@ -120,8 +120,8 @@ def _chosen(
             held = hold_out(problem, pairs, chosen.setting, options["loss"])
     except clock.OutOfTimeError:
         return chosen
-    error = held.error(problem, chosen.sigmoids)
-    return replace(chosen, error=error, held_out=held.kept(problem, chosen.sigmoids))
+    error, kept = held.judged(problem, chosen.sigmoids)
+    return replace(chosen, error=error, held_out=kept)
 
 
 def _held_out(
@@ -193,8 +193,10 @@ def _gathered(pairs: Sequence[Pair], found: Sequence[Large], names: Sequence[str
     seen = sum(choice.error.n for choice in choices)
     machines = tuple(machine for one in found for machine in one.machines)
     labelled = list(zip(names, choices, strict=True))
+    trained = choices[0].trained if len(choices) == 1 and not machines else {}
+    setting = Setting(tuple(c.C for c in choices), tuple(c.kernel for c in choices), True, trained)
     return Chosen(
-        setting=Setting(tuple(c.C for c in choices), tuple(c.kernel for c in choices)),
+        setting=setting,
         sigmoids=tuple(sigmoids),
         value=float(share @ [c.value for c in choices]),
         criterion="likelihood",

@@ -117,12 +117,13 @@ def by_scoring(
     if best is not judged[0]:
         note += f"; the one that {chosen.criterion!r} prefers has {judged[0].score:.4g}"
     sigmoids = best.held.sigmoids(problem)
+    error, kept = best.held.judged(problem, sigmoids)
     return replace(
         chosen,
         setting=best.setting,
         sigmoids=sigmoids,
-        error=best.held.error(problem, sigmoids),
-        held_out=best.held.kept(problem, sigmoids),
+        error=error,
+        held_out=kept,
         machines=(),
         prior=None,
         value=best.score,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from svmselect.data import Pair
 from svmselect.estimators.machines import Machines, class_probabilities
@@ -14,6 +15,7 @@ from svmselect.estimators.posteriors import Posteriors
 from svmselect.estimators.problem import Problem
 from svmselect.estimators.strategies.trainers import Expansion
 from svmselect.kernels import Kernel
+from svmselect.machine import Solution
 from svmselect.machine.batch import Group
 from svmselect.machine.train import train_together
 from svmselect.priors import Prior
@@ -27,11 +29,15 @@ from svmselect.types import Array, ErrorEstimate, IntArray, Note
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """C for machines trained on every row, and a kernel: one of each, or one a pair of classes."""
+    """C for machines trained on every row, and a kernel: one of each, or one a pair of classes.
+
+    ``trained`` are machines of the folds with it, by their names in a ``Task``, where there are.
+    """
 
     C: tuple[float, ...]
     kernels: tuple[Kernel, ...]
     fit_intercept: bool = True
+    trained: Mapping[Hashable, Solution] = field(default_factory=dict, repr=False, compare=False)
 
     def of(self, pair: int) -> tuple[float, Kernel]:
         """What the machine of this pair is trained with."""
@@ -96,18 +102,19 @@ class OutOfFold:
             fitted.append(upright(fit.slope, fit.offset, f, y, w))
         return tuple(fitted)
 
-    def error(self, problem: Problem, sigmoids: Sequence[Sigmoid]) -> ErrorEstimate:
-        """The share of held-out rows whose most probable class is wrong."""
+    def judged(
+        self, problem: Problem, sigmoids: Sequence[Sigmoid]
+    ) -> tuple[ErrorEstimate, HeldOut]:
+        """The share of held-out rows whose most probable class is wrong; and what is said of them.
+
+        Both as the record of the selection has them.
+        """
         p = self.probabilities(sigmoids, len(problem.classes))
         weights = problem.counts[self.rows]
         wrong = p.argmax(axis=1) != problem.codes[self.rows]
         error = float(weights @ wrong / weights.sum())
-        return ErrorEstimate(error, float(problem.counts.sum()))
-
-    def kept(self, problem: Problem, sigmoids: Sequence[Sigmoid]) -> HeldOut:
-        """As the record of the selection has it."""
-        p = self.probabilities(sigmoids, len(problem.classes))
-        return HeldOut(self.rows, self.decisions, p)
+        estimate = ErrorEstimate(error, float(problem.counts.sum()))
+        return estimate, HeldOut(self.rows, self.decisions, p)
 
     def likelihood(self, problem: Problem, sigmoids: Sequence[Sigmoid]) -> float:
         """The mean log-probability of the classes that the held-out rows are of."""
@@ -146,11 +153,15 @@ def hold_out(
             rows = None if len(pair.rows) == len(K) else pair.rows
             groups.append(Group(rows, pair.y, trained / shares, [None] * len(tests)))
         made = train_together(K, groups, C, loss, setting.fit_intercept)
-        for p, machines in zip(numbers, made, strict=True):
-            for k, (test, machine) in enumerate(zip(tests, machines, strict=True)):
-                used = machine.support
-                f = K[np.ix_(test, pairs[p].rows[used])] @ machine.beta[used]
-                found[k][:, p] = f + machine.intercept
+        for k, test in enumerate(tests):
+            machines = [fold[k] for fold in made]
+            columns = [pairs[p].rows[m.support] for p, m in zip(numbers, machines, strict=True)]
+            values = np.concatenate([m.beta[m.support] for m in machines])
+            ends = np.cumsum([0, *map(len, columns)])
+            shape = len(machines), len(K)
+            beta = csr_array((values, np.concatenate(columns), ends), shape)
+            offsets = np.array([m.intercept for m in machines])
+            found[k][:, list(numbers)] = (beta @ K[:, test]).T + offsets
     return OutOfFold(np.concatenate(tests), np.concatenate(found))
 
 

@@ -50,11 +50,12 @@ def by_moderation(problem: Problem, pairs: Sequence[Pair], chosen: Chosen, model
         _pair(problem.X, pair, *setting.of(p), setting.fit_intercept, pair.weights, model.loss)
         for p, pair in enumerate(pairs)
     )
+    error, kept = held.judged(problem, plain)
     return replace(
         chosen,
         notes=(*chosen.notes, Note("course", note)),
-        error=held.error(problem, plain),
-        held_out=held.kept(problem, plain),
+        error=error,
+        held_out=kept,
         posterior=Posteriors(setting.kernels, problem.X, found, model, len(problem.classes)),
     )
 

@@ -78,7 +78,7 @@ def _shifts(
     task = Task.of(X, pairs, kernel, loss, 1)
     intercept = chosen.setting.fit_intercept
     objective = replace(task.objective(kernel, task.first_round), fit_intercept=intercept)
-    context = objective.context(kernel, C / task.share)
+    context = objective.context(kernel, C / task.share, trained=chosen.setting.trained)
     unfolded = task.unfold(context, True, task.first_round)
     point = np.concatenate([[np.log(C / task.share)], kernel.theta])
     precision = _precision(chosen.prior, point, ("log C", *kernel.names))

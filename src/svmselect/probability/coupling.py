@@ -8,6 +8,8 @@ from svmselect.types import Array
 
 SMALLEST = 1e-15
 """Pairwise probabilities are kept this far from 0 and 1: no class is ever impossible."""
+_BLOCK = 200_000
+"""Probabilities of pairs that are worked on together: what a processor has close at hand."""
 
 
 def couple(pairwise: Array) -> Array:
@@ -34,7 +36,10 @@ def couple(pairwise: Array) -> Array:
     ----------
     Wu, Lin & Weng 2004, the first of their two approaches; Grassmann, Taksar & Heyman 1985.
     """
-    k = pairwise.shape[1]
+    n, k = pairwise.shape[:2]
+    if n > (most := max(1, _BLOCK // k**2)):
+        parts = [couple(pairwise[start : start + most]) for start in range(0, n, most)]
+        return np.concatenate(parts)
     # rows last, so that each operation runs along them
     flow = np.ascontiguousarray(np.minimum(np.maximum(pairwise, SMALLEST), 1.0 - SMALLEST).T)
     for m in range(k - 1, 0, -1):  # leave state m out: its visits go on to the states before it

@@ -11,7 +11,8 @@ would have had
 
 where g_S, H_S are its own part: the infinitesimal jackknife with a correction for leverage. The
 slope of a sigmoid through these values is what the first one has to be multiplied by.
-Cost O(n p^2 + folds p^3) for p parameters, beside that of one Jacobian.
+A pair's two numbers meet the shared parameters only, so that they are eliminated pair by pair: cost
+O(n p^2 + folds (p^3 + pairs p^2)) for p shared parameters, beside that of one Jacobian.
 """
 
 from __future__ import annotations
@@ -32,7 +33,10 @@ _LEAST = 0.2  # beyond this a linear model of the decisions has no say
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """The held-out rows of one pair: log odds, their Jacobian in phi, and what they count for."""
+    """The held-out rows of one pair: log odds, their Jacobian, and what they count for.
+
+    Columns of J: log C, the kernel's parameters, then a stretch and a shift for its own sigmoid.
+    """
 
     y: Array
     z: Array
@@ -75,31 +79,44 @@ def without_each_fold(
     unfolded: Sequence[Unfolded], precision: Array, overlap: float
 ) -> list[Array]:
     """The log odds of the held-out rows of each pair, had their fold had no say in phi."""
-    parts = [_part(one, i, len(unfolded)) for i, one in enumerate(unfolded)]
-    p, shared = parts[0].J.shape[1], len(precision)
-    whole = np.diag(np.full(p, _VAGUE))
-    whole[:shared, :shared] = precision
-    H = whole + overlap * sum(part.hessian(slice(None)) for part in parts)
+    parts = [_part(one) for one in unfolded]
+    H = overlap * np.array([part.hessian(slice(None)) for part in parts])
     without = [part.z.copy() for part in parts]
     gradients = [part.gradient for part in parts]
     for group in range(1 + max(int(part.group.max()) for part in parts)):
         members = [part.group == group for part in parts]
-        own = sum(part.hessian(rows) for part, rows in zip(parts, members, strict=True))
-        pull = sum(g[rows].sum(axis=0) for g, rows in zip(gradients, members, strict=True))
-        step = np.linalg.solve(H - overlap * own, overlap * pull)
-        for z, part, rows in zip(without, parts, members, strict=True):
+        both = list(zip(parts, gradients, members, strict=True))
+        own = overlap * np.array([part.hessian(rows) for part, _, rows in both])
+        pull = overlap * np.array([g[rows].sum(axis=0) for _, g, rows in both])
+        steps = _newton_step(H - own, precision, pull)
+        for z, part, rows, step in zip(without, parts, members, steps, strict=True):
             z[rows] += part.J[rows] @ step
     return without
 
 
-def _part(one: Unfolded, i: int, pairs: int) -> _Part:
-    """Columns of J: log C, the parameters, then a stretch and a shift for each pair's sigmoid."""
+def _newton_step(H: Array, precision: Array, pull: Array) -> Array:
+    """The step in (shared, own) of each pair, from the pairs' Hessians and gradients.
+
+    The Hessian of all is an arrow: what a pair has of its own meets what is shared, and nothing of
+    another pair's.
+    """
+    shared = len(precision)
+    corner, own = H[:, :shared, shared:], H[:, shared:, shared:] + _VAGUE * np.eye(2)
+    right = np.concatenate([corner.transpose(0, 2, 1), pull[:, shared:, None]], axis=2)
+    solved = np.linalg.solve(own, right)
+    lowered = np.einsum("pij,pjk->ik", corner, solved)
+    whole = precision + H[:, :shared, :shared].sum(axis=0) - lowered[:, :shared]
+    step = np.linalg.solve(whole, pull[:, :shared].sum(axis=0) - lowered[:, shared])
+    others = solved[:, :, shared] - solved[:, :, :shared] @ step
+    return np.hstack([np.tile(step, (len(H), 1)), others])
+
+
+def _part(one: Unfolded) -> _Part:
+    """The rows of a pair, and how their log odds move."""
     assert one.jacobian is not None
-    held, shared = one.held, one.jacobian.shape[1]
+    held = one.held
     z = -(one.fit.slope * held.decision + one.fit.offset)
-    J = np.zeros((len(z), shared + 2 * pairs))
-    J[:, :shared] = -one.fit.slope * one.jacobian
-    J[:, shared + 2 * i], J[:, shared + 2 * i + 1] = z, 1.0
+    J = np.column_stack([-one.fit.slope * one.jacobian, z, np.ones_like(z)])
     # the first fold that holds out each row
     first = np.full(int(held.rows.max()) + 1, len(held.solutions))
     np.minimum.at(first, held.rows, held.fold)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,11 +34,13 @@ class Part:
 class Pairwise(Criterion):
     """A criterion summed over pairs, each row counted once: over (classes - 1) if it is a total.
 
-    Means and scores are averaged with the pairs' weights. Its own y is not looked at.
+    Means and scores are averaged with the pairs' weights. Its own y is not looked at. ``sample``
+    are the pairs that the value is made of, each class in equally many; None: all of them.
     """
 
     parts: Sequence[Part] = field(compare=False)
     classes: int
+    sample: tuple[int, ...] | None = None
 
     @property
     def _one(self) -> Criterion:
@@ -72,27 +75,42 @@ class Pairwise(Criterion):
     def refusal(self, kernel: Kernel, loss: str, fit_intercept: bool) -> str | None:
         return self._one.refusal(kernel, loss, fit_intercept)
 
+    @property
+    def looked_at(self) -> Sequence[int]:
+        """The pairs that the value is made of."""
+        return range(len(self.parts)) if self.sample is None else self.sample
+
+    @property
+    def meetings(self) -> float:
+        """In how many of them each class is."""
+        return 2.0 * len(self.looked_at) / self.classes
+
     def shares(self) -> Array:
         """The factor of each pair's value in the sum."""
         if self.units in ("total", "deviance"):
-            return np.full(len(self.parts), 1.0 / (self.classes - 1))
-        mass = np.array([part.criterion.mass(part.data) for part in self.parts])
+            return np.full(len(self.looked_at), 1.0 / self.meetings)
+        mass = self._masses
         return np.asarray(mass / mass.sum())
+
+    @cached_property
+    def _masses(self) -> Array:
+        """What each pair's value is a mean over."""
+        judged = (self.parts[p] for p in self.looked_at)
+        return np.array([part.criterion.mass(part.data) for part in judged])
 
     @property
     def curved(self) -> bool:
         return self._one.curved
 
     def mass(self, data: Dataset) -> float:
-        total = sum(part.criterion.mass(part.data) for part in self.parts)
-        return total / (self.classes - 1)
+        return float(self._masses.sum()) / self.meetings
 
     def expand(self, context: Context) -> Verdict:
         value, status = 0.0, OK
         gradient = np.zeros(1 + len(context.kernel.theta))
         hessian = np.zeros((len(gradient), len(gradient)))
         details: Mapping[str, Any] = {}
-        contexts = self._contexts(context, jacobian=True)
+        contexts = self._contexts(context, self.looked_at, jacobian=True)
         for (part, own), share in zip(contexts, self.shares(), strict=True):
             verdict = part.criterion.expand(own)
             assert verdict.gradient is not None
@@ -112,22 +130,25 @@ class Pairwise(Criterion):
         )
 
     def unfold(self, context: Context, jacobian: bool) -> list[Unfolded]:
-        """What the value is made of, pair by pair; for the likelihood."""
+        """What the value is made of, pair by pair, all of them; for the likelihood."""
         found: list[Unfolded] = []
-        for part, own in self._contexts(context, jacobian):
+        for part, own in self._contexts(context, range(len(self.parts)), jacobian):
             assert isinstance(part.criterion, Likelihood)
             found += part.criterion.unfold(own, jacobian)
         return found
 
-    def _contexts(self, context: Context, jacobian: bool = False) -> Iterator[tuple[Part, Context]]:
-        """Each pair as its criterion sees it: a part of the same Gram matrix.
+    def _contexts(
+        self, context: Context, pairs: Sequence[int], jacobian: bool = False
+    ) -> Iterator[tuple[Part, Context]]:
+        """Each of some pairs as its criterion sees it: a part of the same Gram matrix.
 
         Machines of folds are trained for all pairs at once.
         """
         settings = (context.kernel, context.C, context.loss, context.fit_intercept)
         known, trained = _by_pair(context.start), _by_pair(context.trained)
         found = []
-        for p, part in enumerate(self.parts):
+        for p in pairs:
+            part = self.parts[p]
             rows = part.rows
             whole = len(rows) == len(context.y)
             memo = context.memo if whole else context.memo.setdefault(p, {})
@@ -140,7 +161,7 @@ class Pairwise(Criterion):
             [(own, j) for part, own in found if isinstance(j := part.criterion, Resampled)],
             jacobian,
         )
-        for p, (part, own) in enumerate(found):
+        for p, (part, own) in zip(pairs, found, strict=True):
             yield part, own
             context.trained.update({(p, key): s for key, s in own.trained.items()})
 
@@ -148,7 +169,8 @@ class Pairwise(Criterion):
         value, variance, status, sensitivity = 0.0, 0.0, OK, None
         noisy = False
         details: Mapping[str, Any] = {}
-        for (part, own), share in zip(self._contexts(context), self.shares(), strict=True):
+        contexts = self._contexts(context, self.looked_at)
+        for (part, own), share in zip(contexts, self.shares(), strict=True):
             verdict = part.criterion.evaluate(own, gradient)
             details = verdict.details
             value += share * verdict.value
@@ -163,7 +185,22 @@ class Pairwise(Criterion):
         return Verdict(float(value), sensitivity, stderr, status=status, details=_of_all(details))
 
     def __repr__(self) -> str:
-        return f"Pairwise({self._one!r}, pairs={len(self.parts)})"
+        return f"Pairwise({self._one!r}, pairs={len(self.looked_at)})"
+
+
+def balanced_sample(classes: int, most: int) -> tuple[int, ...] | None:
+    """Draw about ``most`` pairs, numbered as ``itertools.combinations`` goes; None: no more exist.
+
+    Classes sit in a ring, in a random order, and each meets its nearest neighbours on both sides.
+    """
+    if classes * (classes - 1) // 2 <= most:
+        return None
+    ring = np.random.default_rng(0).permutation(classes)
+    steps = range(1, 1 + max(1, most // classes))
+    met = np.sort([np.stack([ring, np.roll(ring, step)]) for step in steps], axis=1)
+    low, high = met.transpose(1, 0, 2).reshape(2, -1)
+    before = low * (2 * classes - low - 1) // 2  # pairs of the classes before the lower one
+    return tuple(np.sort(before + high - low - 1).tolist())
 
 
 def _by_pair(machines: Mapping[Hashable, Any]) -> dict[int, dict[Hashable, Any]]:

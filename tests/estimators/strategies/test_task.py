@@ -9,7 +9,9 @@ import pytest
 from scipy.optimize import minimize
 
 from estimators.strategies.landscape import Landscape, prior_at
+from svmselect import AutoSVC
 from svmselect.data import Pair, stratified_folds
+from svmselect.estimators.strategies import task
 from svmselect.kernels import RBF
 from svmselect.kernels.tangents import directional
 from svmselect.machine import ActiveSystem, solve
@@ -160,6 +162,17 @@ def test_three_pairs_share_rows() -> None:
     apart = [Landscape.of(X, [pair]).read(0.0, np.log([1.0])).loss for pair in pairs]
     assert together.loss == pytest.approx(0.5 * sum(apart))
     np.testing.assert_allclose(landscape.read(0.0, np.log([1.0]), together).loss, together.loss)
+
+
+def test_of_very_many_pairs_a_sample_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(task, "_MOST", 6)
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 6
+    X = rng.normal(size=(90, 2)) + 2.0 * np.column_stack([np.cos(y), np.sin(y)])
+    model = AutoSVC(random_state=0).fit(X, y)
+    assert "chosen on 6 of 15 pairs of classes, each class in equally many" in model.explain()
+    assert model.sigmoid_slope_.shape == (15,)
+    assert np.isfinite(model.held_out_proba_).all()
 
 
 def test_level_three_by_hand() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -12,10 +12,12 @@ from svmselect.data import Pair
 from svmselect.estimators.strategies.steps import Place, Steps
 from svmselect.estimators.strategies.task import Task
 from svmselect.kernels import Kernel
+from svmselect.machine import Solution
 from svmselect.priors import Prior, Shrinkage
 from svmselect.search.trace import Record
 from svmselect.selection.hierarchy import isotropic, per_input
 from svmselect.selection.optimism import tempered
+from svmselect.selection.pairwise import Pairwise
 from svmselect.types import Array, ErrorEstimate, Evaluation, Note
 
 EARLY = Note("early", "the search was stopped early; this is the best it had found")
@@ -30,7 +32,8 @@ class Choice:
     both (NaN where a row is in no fold), ``tau`` the spread given to the log length scales (0: one
     length scale for all inputs), ``marginal`` the negative log marginal likelihood that kernels are
     compared by, ``charge`` the part of it that is no likelihood; ``hurried`` if there was no time
-    to judge it on all folds. ``prior`` is what spoke beside the likelihood.
+    to judge it on all folds. ``prior`` is what spoke beside the likelihood, ``trained`` the
+    machines of the folds, by name.
     """
 
     C: float
@@ -47,6 +50,7 @@ class Choice:
     charge: float = 0.0
     hurried: bool = False
     prior: Prior | None = None
+    trained: Mapping[Hashable, Solution] = field(default_factory=dict, repr=False)
 
 
 def conclude(steps: Steps, best: Place, notes: list[Note]) -> Choice:
@@ -69,6 +73,10 @@ def conclude(steps: Steps, best: Place, notes: list[Note]) -> Choice:
     else:
         sigmoids = tuple((one.fit.slope, one.fit.offset) for one in unfolded)
     notes += _edges(steps, best.answer.point)
+    judge = full.criterion
+    if isinstance(judge, Pairwise) and judge.sample is not None:
+        said = f"chosen on {len(judge.sample)} of {len(judge.parts)} pairs of classes"
+        notes.append(Note("course", f"{said}, each class in equally many"))
     if not steps.going:
         notes.append(EARLY)
     mass = np.array([one.held.weights.sum() for one in unfolded])
@@ -79,7 +87,7 @@ def conclude(steps: Steps, best: Place, notes: list[Note]) -> Choice:
         steps.task, unfolded, sigmoids, C * steps.task.share, made, value, best.tau,
         marginal + count, marginal + count - _loss(best), notes, folds is not None,
     )  # fmt: skip
-    return replace(choice, prior=prior)
+    return replace(choice, prior=prior, trained=context.trained)
 
 
 def _loss(place: Place) -> float:

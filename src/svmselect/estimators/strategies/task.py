@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -13,8 +14,11 @@ from svmselect.data import Dataset, Folds, Pair, classes_of, merge_equal
 from svmselect.kernels import Kernel
 from svmselect.kernels.tangents import Memo
 from svmselect.selection.objective import Objective
-from svmselect.selection.pairwise import Pairwise, Part
+from svmselect.selection.pairwise import Pairwise, Part, balanced_sample
 from svmselect.types import Array, IntArray
+
+_MOST = 300
+"""Pairs that a choice is made on: with more, a sample of them in which every class is as often."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +38,8 @@ class Half:
             first, where = merge_equal(X[pair.rows], pair.y)
 
         def mass(weights: Array) -> Array:
+            if distinct:
+                return weights
             return np.asarray(np.bincount(where, weights, len(first)), dtype=np.float64)
 
         tests = (*pair.tests, *pair.again)
@@ -63,6 +69,7 @@ class Task:
     loss: str
     threads: int
     memo: Memo = field(default_factory=dict, repr=False)
+    judges: dict[int | None, Likelihood | Pairwise] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, X: Array, pairs: Sequence[Pair], kernel: Kernel, loss: str, threads: int) -> Task:
@@ -87,7 +94,7 @@ class Task:
         """How many classes so many pairs are of."""
         return classes_of(self.pairs)
 
-    @property
+    @cached_property
     def share(self) -> float:
         """The part of the weight that a fold's machine is trained on."""
         return float(np.mean([pair.share for pair in self.pairs]))
@@ -104,13 +111,19 @@ class Task:
 
     def objective(self, kernel: Kernel, folds: int | None = None) -> Objective:
         """The likelihood on the first folds, or on all of all rounds."""
-        both = zip(self.halves, self.pairs, strict=True)
-        parts = [self._criterion(half, pair, folds) for half, pair in both]
-        judge: Likelihood | Pairwise = parts[0]
-        if len(parts) > 1:
-            joined = zip(self.halves, parts, strict=True)
-            judge = Pairwise([Part(h.rows, h.data, one) for h, one in joined], self.classes)
+        if folds not in self.judges:
+            self.judges[folds] = self._judge(folds)
+        judge = self.judges[folds]
         return Objective(self.data, kernel, judge, self.loss, True, self.threads, self.memo)
+
+    def _judge(self, folds: int | None) -> Likelihood | Pairwise:
+        both = zip(self.halves, self.pairs, strict=True)
+        parts = [Part(h.rows, h.data, self._criterion(h, pair, folds)) for h, pair in both]
+        if len(parts) > 1:
+            return Pairwise(parts, self.classes, balanced_sample(self.classes, _MOST))
+        (one,) = parts
+        assert isinstance(one.criterion, Likelihood)
+        return one.criterion
 
     def _criterion(self, half: Half, pair: Pair, folds: int | None) -> Likelihood:
         chosen = half.folds
