@@ -134,3 +134,11 @@ def test_random_walk_accepts_about_half() -> None:
         accepted.append(loss < best)
         best = min(best, loss)
     assert 0.35 < np.mean(accepted) < 0.65
+
+
+@pytest.mark.parametrize("sweeps", [1, 3, 12])
+def test_a_random_walk_stops_after_so_many_sweeps(sweeps: int) -> None:
+    """Also where they are fewer than those whose gains are watched."""
+    done = walk(get_search("random-walk", sweeps=sweeps), FUNCTIONS["valley"], seed=1)
+    start, coordinates = 1, done.points.shape[1]
+    assert len(done.points) == start + sweeps * coordinates

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from svmselect.experiments.gold_sollich_settings import BOUNDS, by_hmc, task_of
+from svmselect.experiments.gold_sollich_settings import BOUNDS, SIZES, by_hmc, task_of
 from svmselect.experiments.reproduction.claims import Evidence, Explanation
 from svmselect.experiments.reproduction.outcomes import Outcomes
 from svmselect.experiments.reproduction.paper import Exhibit, Task, seed_of
@@ -19,17 +19,15 @@ from svmselect.experiments.reproduction.published import read_published
 from svmselect.experiments.reproduction.row import Published, Row
 
 SQUARED, GACV = "laplace-squared-hinge", "gacv"
+SIMPLE = ("laplace-hinge", SQUARED, GACV, "span")
+SHORT = (3, 5, 8)
 WALKS = (
     ("pima", SQUARED, 2.0, 30),
-    ("pima", SQUARED, 0.5, 5),
     ("wdbc", GACV, 2.0, 30),
     ("wdbc", GACV, 4.0, 30),
-    ("wdbc", GACV, 0.5, 3),
-    ("wdbc", GACV, 0.5, 10),
     ("twonorm", SQUARED, 2.0, 30),
     ("twonorm", SQUARED, 4.0, 30),
-    ("twonorm", SQUARED, 0.5, 5),
-    ("twonorm", SQUARED, 0.5, 3),
+    *((name, method, 0.5, sweeps) for name in SIZES for method in SIMPLE for sweeps in SHORT),
 )
 """Set, criterion, first step (ours: 0.5) and sweeps (ours: 30)."""
 _TRIALS = 12
@@ -54,7 +52,7 @@ def walk_tasks(trials: int, reduced: bool) -> list[Task]:
                 {"bounds": BOUNDS, "sweeps": sweeps, "step": step, "walk": method})
         for trial in range(1 if reduced else min(trials, _TRIALS))
         for name, method, step, sweeps in WALKS
-        if not reduced or name == "pima"
+        if not reduced or (name, sweeps) in {("pima", 3), ("crabs", 3)}
     ]  # fmt: skip
 
 
@@ -187,13 +185,13 @@ EXPLANATIONS = (
                 "longer first steps: walks that end there have the printed error",
                 ends_at_the_edge("pima"), rf"table 3/pima/{SQUARED}"),
     Explanation("Table 3: WDBC, GACV", "Their walks were shorter or had other steps.",
-                "four of them: mean error within a fifth of the printed one",
+                "some: mean error within a fifth of the printed one",
                 some_walks("wdbc", GACV), "table 3/wdbc/gacv"),
     Explanation("Table 3: Twonorm, Laplace, squared hinge", "The same spurious optimum.",
                 "longer first steps: walks that end there have the printed error",
                 ends_at_the_edge("twonorm"), rf"table 3/twonorm/{SQUARED}"),
     Explanation("Table 3: Twonorm, Laplace, squared hinge", "Their walks were shorter.",
-                "two of them and longer steps: mean error within a fifth of the printed one",
+                "some: mean error within a fifth of the printed one",
                 some_walks("twonorm", SQUARED), rf"table 3/twonorm/{SQUARED}"),
     Explanation("Table 3: ascents", "Our gradients differ from theirs.",
                 "their sampler as printed, from the same starts: errors within a point of EP's",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +10,12 @@ import numpy as np
 
 from svmselect.datasets import load, standardised
 from svmselect.experiments.kwok_claims import CLAIMS
+from svmselect.experiments.kwok_tables import KERNELS, NAMES, REAL, printed_lines, table_rows
 from svmselect.experiments.kwok_tried import EXPLANATIONS, loose_exhibit, loosely
 from svmselect.experiments.reproduction.outcomes import Outcomes
 from svmselect.experiments.reproduction.paper import Exhibit, Paper, Task, seed_of
-from svmselect.experiments.reproduction.published import read_published
 from svmselect.experiments.reproduction.quiet import quiet
-from svmselect.experiments.reproduction.row import Published, Row
+from svmselect.experiments.reproduction.row import Row
 from svmselect.kernels import RBF, Kernel, Polynomial
 from svmselect.machine import solve
 from svmselect.search.fixed_point import FixedPoint
@@ -25,12 +24,6 @@ from svmselect.types import Array, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-NAMES = ("image-segmentation", "breast-cancer", "toy")
-"""The real data first: the toy's geometry is only in a figure."""
-KERNELS = ("polynomial", "gaussian")
-TESTED = {"toy": 10_000, "image-segmentation": 2100, "breast-cancer": 299}
-"""Test rows."""
 
 CHOSEN = {
     ("toy", "polynomial"): 4,
@@ -171,7 +164,7 @@ def grid_tasks(kernel: str) -> Callable[[int, bool], list[Task]]:
         powers = np.arange(-4, 5) if reduced else np.arange(-4, 4.5, 0.5)
         made = []
         for trial in range(trials):
-            for line in _lines(kernel):
+            for line in printed_lines(kernel):
                 name = line["dataset"]
                 if name == "image-segmentation" and trial:
                     continue  # its partition is fixed
@@ -186,11 +179,6 @@ def grid_tasks(kernel: str) -> Callable[[int, bool], list[Task]]:
         return made
 
     return tasks
-
-
-def _lines(kernel: str) -> list[dict[str, str]]:
-    lines = [x for x in read_published("kwok_tables_1_2.csv") if x["kernel"] == kernel]
-    return sorted(lines, key=lambda line: NAMES.index(line["dataset"]))
 
 
 def kernel_tasks(kernel: str) -> Callable[[int, bool], list[Task]]:
@@ -213,67 +201,6 @@ def kernel_tasks(kernel: str) -> Callable[[int, bool], list[Task]]:
 
 def _settings() -> dict[str, Any]:
     return {"scaling": "raw", "curvature": "clipped", "tolerance": 0.05}
-
-
-def table_rows(kernel: str) -> Callable[[Outcomes], list[Row]]:
-    """Tables I and II, and the accuracies of our machines at the paper's own C."""
-
-    def rows(outcomes: Outcomes) -> list[Row]:
-        made = []
-        for line in _lines(kernel):
-            name = line["dataset"]
-            cell = (name, kernel, "grid of C")
-            missing = outcomes.problem(*cell)
-            ours = "the toy's geometry is ours" if name == "toy" else ""
-            fitted = ours
-            if (name, kernel) == ("image-segmentation", "polynomial"):
-                fitted = "its degree and scaling were chosen by these numbers"
-            twice = fitted or "the printed number is compared with our machine at that C already"
-            same = float(line["C_obtained"]) == float(line["best_C_in_range"])
-            values = {of: outcomes.values(*cell, of=of) for of in OF}
-            there = _share(name, line["test_accuracy_percent"])
-            best = _share(name, line["best_test_accuracy_percent"])
-            iterations = Published(float(line["iterations"]), tolerance=3.0)
-            made += [
-                Row(name, "C obtained", "log10 C", values["log10_C"], _decade(line["C_obtained"]),
-                    better="neither", missing=missing, uncounted=ours),
-                Row(name, "accuracy there", "percent", values["accuracy"], there,
-                    better="higher", best=best.value, missing=missing, uncounted=ours),
-                Row(name, "iterations", "count", values["iterations"], iterations,
-                    missing=missing, uncounted=ours),
-                Row(name, "best accuracy", "percent", values["best_accuracy"], best,
-                    better="higher", missing=missing, uncounted=twice),
-                Row(name, f"at the paper's C, {line['C_obtained']}", "percent",
-                    values["accuracy_at_their_C"], there, better="higher", missing=missing,
-                    uncounted=fitted),
-                Row(name, f"at the paper's best C, {line['best_C_in_range']}", "percent",
-                    values["accuracy_at_their_best_C"], best, better="higher", missing=missing,
-                    uncounted=twice if same else fitted),
-            ]  # fmt: skip
-        return made
-
-    return rows
-
-
-OF = (
-    "log10_C", "accuracy", "iterations", "best_accuracy", "accuracy_at_their_C",
-    "accuracy_at_their_best_C",
-)  # fmt: skip
-
-
-def _decade(text: str) -> Published:
-    return Published(round(float(np.log10(float(text))), 3), tolerance=0.5, trials=1, rounding=0.01)
-
-
-def _share(name: str, text: str) -> Published:
-    """A percentage with the spread of counting; the toy's own geometry is unknown: two points."""
-    value = float(text)
-    if name == "toy":
-        return Published(value, tolerance=2.0)
-    counting = 100.0 * sqrt(value / 100 * (1 - value / 100) / TESTED[name])
-    return Published(
-        value, sd=round(counting, 2), trials=1, rounding=0.05, whose="by counting test errors"
-    )
 
 
 def figure_rows(kernel: str, what: str) -> Callable[[Outcomes], list[Row]]:
@@ -353,11 +280,21 @@ PAPER = Paper(
                 number,
                 f"Levels 1 and 2 iterated, {kernel} kernel",
                 grid_tasks(kernel),
-                table_rows(kernel),
+                table_rows(kernel, REAL),
             )
             for number, kernel in ((1, "polynomial"), (2, "gaussian"))
         ),
         loose_exhibit(*map(grid_tasks, KERNELS)),
+        *(
+            Exhibit(
+                "table",
+                number,
+                f"The same for the toy, whose geometry is ours, {kernel} kernel",
+                grid_tasks(kernel),
+                table_rows(kernel, ("toy",)),
+            )
+            for number, kernel in ((4, "polynomial"), (5, "gaussian"))
+        ),
         *(
             Exhibit(
                 "figure",

@@ -6,11 +6,17 @@ from collections.abc import Callable
 
 import numpy as np
 
+from svmselect.experiments.kwok_tables import NAMES as SETS
+from svmselect.experiments.kwok_tables import REAL
 from svmselect.experiments.reproduction.claims import Claim, Evidence
 
-REAL = ("image-segmentation", "breast-cancer")
-SETS = (*REAL, "toy")
 TABLES = {"table 1": "polynomial", "table 2": "gaussian"}
+TOYS = {"table 1": "table 4", "table 2": "table 5"}
+
+
+def _exhibit(table: str, name: str) -> str:
+    """The toy's rows stand apart."""
+    return TOYS[table] if name == "toy" else table
 
 
 def _below_best(evidence: Evidence) -> dict[tuple[str, str], float]:
@@ -49,7 +55,7 @@ def gaussian_better(evidence: Evidence) -> tuple[bool, str]:
 def few_iterations(evidence: Evidence) -> tuple[bool, str]:
     """At most seven, as in the paper's tables, in the mean of every cell."""
     counts = {
-        f"{name}, {kernel}": evidence.value(table, name, "iterations")
+        f"{name}, {kernel}": evidence.value(_exhibit(table, name), name, "iterations")
         for table, kernel in TABLES.items()
         for name in SETS
     }
@@ -61,7 +67,7 @@ def same_C(evidence: Evidence) -> tuple[bool, str]:
     gaps = {}
     for table, kernel in TABLES.items():
         for name in SETS:
-            row = evidence.row(table, name, "C obtained")
+            row = evidence.row(_exhibit(table, name), name, "C obtained")
             assert row.value is not None
             assert row.published is not None
             gaps[f"{name}, {kernel}"] = row.value - row.published.value

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from svmselect.experiments.kwok_tables import REAL
 from svmselect.experiments.reproduction.claims import Evidence, Explanation
 from svmselect.experiments.reproduction.outcomes import Outcomes
 from svmselect.experiments.reproduction.paper import Exhibit, Task
@@ -25,7 +26,6 @@ from svmselect.types import Array
 ETA = 100.0
 TOLERANCES = (1.0, 0.5, 0.3, 0.1, 1e-3)
 _TRIALS = 20
-_REAL = ("image-segmentation", "breast-cancer")
 _STEPS = 25
 _LONGEST = 3.0
 _EDGES = np.log([1e-6, 1e6])
@@ -54,7 +54,7 @@ def loose_tasks(
              dict(task.settings) | {"solver": tolerance})
         for grid in grids
         for task in grid(1 if reduced else min(trials, _TRIALS), reduced)
-        if task.name[0] in _REAL
+        if task.name[0] in REAL
         for tolerance in TOLERANCES
     ]  # fmt: skip
 
@@ -130,7 +130,7 @@ def _printed() -> dict[tuple[str, str], tuple[float, float]]:
             float(x["test_accuracy_percent"]),
         )
         for x in read_published("kwok_tables_1_2.csv")
-        if x["dataset"] in _REAL
+        if x["dataset"] in REAL
     }
 
 

@@ -119,8 +119,8 @@ class RandomWalk(Search[WalkState]):
                  for n, v in zip(state.space.names, state.point, strict=True)]  # fmt: skip
         if np.all(state.step < self.shortest * np.array(scale)):
             return Status("converged", f"every step is shorter than {self.shortest:g}")
-        if state.coordinate == 0 and len(state.gains) == self.patience:
-            if sum(state.gains) < self.gain:
+        if state.coordinate == 0 and state.sweeps:
+            if len(state.gains) == self.patience and sum(state.gains) < self.gain:
                 return Status("converged", f"{self.patience} sweeps gained next to nothing")
             if state.sweeps >= self.sweeps:
                 return Status("iterations", f"stopped after {state.sweeps} sweeps")

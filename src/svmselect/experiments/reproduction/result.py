@@ -57,8 +57,16 @@ class Result:
 
     @property
     def verdicts(self) -> Mapping[str, int]:
-        """How often each verdict was given; missing data and other reasons under "not run"."""
-        rows = [row for rows in self.rows.values() for row in rows]
+        """How often each verdict was given; missing data and other reasons under "not run".
+
+        Of rows that are not counted, only what could not be run.
+        """
+        rows = [
+            row
+            for rows in self.rows.values()
+            for row in rows
+            if not row.uncounted or row.value is None
+        ]
         return dict(Counter(row.verdict.split(":")[0] for row in rows).most_common())
 
     @property
