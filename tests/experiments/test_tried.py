@@ -248,9 +248,8 @@ def test_minimisers_are_those_of_the_figures() -> None:
 
 
 def test_walks_take_their_first_step_from_the_settings() -> None:
-    (task,) = [
-        t for t in walk_tasks(2, True) if t.name[1] == label("laplace-squared-hinge", 2.0, 30)
-    ]
+    wanted = label("laplace-squared-hinge", 2.0, 30)
+    task, _ = [t for t in walk_tasks(2, False) if t.name == ("pima", wanted)]
     assert (task.settings["step"], task.settings["sweeps"]) == (2.0, 30)
     short = {"sweeps": 1, "bounds": task.settings["bounds"], "walk": "laplace-hinge"}
     ends = [
