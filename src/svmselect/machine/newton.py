@@ -9,6 +9,8 @@ working-set descent would crawl.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from svmselect.clock import look
@@ -126,6 +128,11 @@ def _line_search(
     at_zero, at_one = derivative(0.0), derivative(1.0)
     if at_one <= 1e-3 * abs(at_zero) or at_zero >= 0.0:
         return 1.0
+    return halving(derivative, at_zero)
+
+
+def halving(derivative: Callable[[float], float], at_zero: float) -> float:
+    """Where in (0, 1) a derivative that rises from below zero to above it is all but zero."""
     low, high = 0.0, 1.0
     for _ in range(30):
         middle = 0.5 * (low + high)

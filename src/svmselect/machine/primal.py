@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from svmselect.machine.losses import Curve, get_loss
+from svmselect.machine.newton import halving
 from svmselect.types import OK, Array, Status
 
 Features = NDArray[np.floating[Any]]  # double or single precision
@@ -172,14 +173,7 @@ def _line_search(
         return 0.0
     if derivative(1.0) <= 1e-3 * abs(at_zero):
         return 1.0
-    low, high = 0.0, 1.0
-    for _ in range(30):
-        middle = 0.5 * (low + high)
-        value = derivative(middle)
-        low, high = (middle, high) if value < 0 else (low, middle)
-        if abs(value) <= 1e-3 * abs(at_zero):
-            break
-    return 0.5 * (low + high)
+    return halving(derivative, at_zero)
 
 
 def _blocks(n: int, width: int) -> Iterator[slice]:
