@@ -116,6 +116,10 @@ def test_times_that_python_has_no_dates_for(tmp_path: Path) -> None:
     pyarrow.parquet.write_table(table, tmp_path / "d.parquet")
     when = gather(open_source(tmp_path / "d.parquet")).columns["when"]
     assert when.tolist() == ["1970-01-01 00:00:00+00:00", "10889-08-02T05:31:50.656", None]
+    here = arrow.array([0, 2**48, None], arrow.timestamp("ms", "Europe/Berlin"))
+    pyarrow.parquet.write_table(table.set_column(0, "when", here), tmp_path / "d.parquet")
+    when = gather(open_source(tmp_path / "d.parquet")).columns["when"]
+    assert when.tolist() == ["1970-01-01 00:00:00+00:00", "10889-08-02 05:31:50.656000+00:00", None]
 
 
 def test_numbers_that_are_none_in_odd_ways(tmp_path: Path) -> None:

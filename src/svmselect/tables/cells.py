@@ -104,14 +104,22 @@ def read_column(raw: Any, decimal: str, as_text: bool = False) -> NDArray[Any]:
         with np.errstate(invalid="ignore"):  # of a float32 that is no number in an odd way
             return np.asarray(raw.to_numpy(dtype=np.float64, na_value=np.nan))
     if words or pd.api.types.infer_dtype(raw, skipna=True) == "boolean":
-        return texts(raw.tolist())  # truth values, dates and declared categories are words
+        return texts(_values(raw))  # truth values, dates and declared categories are words
     if named in ("object", "str", "string") and decimal == ".":
         quick = _quick_numbers(raw)
         if quick is not None:
             return quick
-    cells = texts(raw.tolist())
+    cells = texts(_values(raw))
     found, strange = as_numbers(cells, decimal)
     return cells if strange.any() or np.isnan(found).all() else found
+
+
+def _values(raw: Any) -> list[Any]:
+    """The cells; of a zone in which one is after the year 9999, which Python cannot tell, in UTC."""
+    try:
+        return list(raw.tolist())
+    except NotImplementedError:
+        return list(raw.dt.tz_convert("UTC").tolist())
 
 
 def _quick_numbers(raw: Any) -> Array | None:
