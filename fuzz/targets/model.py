@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import io
 import json
-import struct
 import warnings
-import zipfile
 from functools import cache
-from zipfile import ZIP_DEFLATED, ZipFile
+from zipfile import ZipFile
 
 import numpy as np
 
 import svmselect
+from fuzz.members import PACKED, joined, packed
 from fuzz.tables import folder
 from svmselect import AutoSVC
 from svmselect.estimators.model_file import DIGEST
 from svmselect.estimators.persist import _sealed
 
-SEALED = b"SEALED"  # how an input begins that is a list of members
 TOKENS = (
     b'"__class__"', b'"__module__"', b'"__loader__"', b'"MethodNode"', b'"OperatorFuncNode"',
     b'"FunctionNode"', b'"PartialNode"', b'"ReduceNode"', b'"CachedNode"', b'"os"', b'"system"',
@@ -37,25 +35,6 @@ def _model() -> bytes:
     return path.read_bytes()
 
 
-def _joined(members: dict[str, bytes]) -> bytes:
-    """Members one after another, each with its name and length before it."""
-    made = SEALED
-    for name, content in members.items():
-        made += struct.pack("<HI", len(name.encode()), len(content)) + name.encode() + content
-    return made
-
-
-def _split(data: bytes) -> dict[str, bytes]:
-    """Undo ``_joined``, as far as it goes."""
-    members, at = dict[str, bytes](), len(SEALED)
-    while at + 6 <= len(data):
-        name, content = struct.unpack_from("<HI", data, at)
-        at += 6 + name
-        members[data[at - name : at].decode("latin-1")] = data[at : at + content]
-        at += content
-    return members
-
-
 def seeds() -> list[bytes]:
     """A file, its members, and its tree written shorter."""
     with ZipFile(io.BytesIO(_model())) as archive:
@@ -63,25 +42,13 @@ def seeds() -> list[bytes]:
     tree = json.loads(members["schema.json"])
     short = members | {"schema.json": json.dumps(tree, separators=(",", ":")).encode()}
     alone = {"schema.json": short["schema.json"]}
-    return [_model(), _joined(members), _joined(short), _joined(alone)]
-
-
-def _content(data: bytes) -> bytes:
-    if not data.startswith(SEALED):
-        return data
-    stream = io.BytesIO()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # two members of one name
-        with ZipFile(stream, "w", ZIP_DEFLATED) as archive:
-            for name, content in _split(data).items():
-                archive.writestr(zipfile.ZipInfo(name or "x"), content)
-        return _sealed(stream.getvalue())
+    return [_model(), joined(members), joined(short), joined(alone)]
 
 
 def check(data: bytes) -> None:
     """A model, or one sentence that names the file; nothing beside the file is made."""
     path = folder() / "m.skops"
-    path.write_bytes(_content(data))
+    path.write_bytes(_sealed(packed(data)) if data.startswith(PACKED) else data)
     before = sorted(folder().iterdir())
     try:
         with warnings.catch_warnings():

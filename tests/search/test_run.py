@@ -35,7 +35,10 @@ def job(
     return Job(label, Remembers(function), get_search(search), start, problem.space, 7, **more)
 
 
-def told(records: Sequence[Record]) -> list[tuple[str, int, list[float], float, float]]:
+Told = tuple[str, int, list[float], float, float]
+
+
+def told(records: Sequence[Record]) -> list[Told]:
     """What of a run must not depend on anything."""
     return sorted(
         (r.run, r.index, r.point.tolist(), r.loss, r.evaluation.details["past"]) for r in records

@@ -1,6 +1,7 @@
 """Every format, read to the same table; and files that are none."""
 
 import gzip
+import tracemalloc
 from decimal import Decimal
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from svmselect.files import unpacked
 from svmselect.tables import gather, open_source
 from svmselect.tables.gather import labels_of
 
@@ -123,6 +125,38 @@ def test_damaged_workbooks(tmp_path: Path) -> None:
         archive.writestr("xl/workbook.xml", b"0" * (300 * 2**20))
     with pytest.raises(ValueError, match="unpacks to more than"):
         open_source(tmp_path / "big.xlsx")
+
+
+@pytest.mark.parametrize("place", ["XFD1048576", "A1048576", "XFD3"])
+def test_a_cell_far_out_does_not_fill_the_memory(tmp_path: Path, place: str) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["a", "b"], [1, "x"], [2, "y"]):
+        book.active.append(row)
+    book.active[place] = 1
+    book.save(tmp_path / "d.xlsx")
+    tracemalloc.start()
+    try:
+        source = open_source(tmp_path / "d.xlsx")
+        assert gather(source).total == (2 if place == "XFD3" else 3)
+        assert tracemalloc.get_traced_memory()[1] < 2**27
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_sheet_of_very_many_cells_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in range(1, 200):
+        book.active.cell(row, 1, row)
+    book.active["XFD200"] = 1
+    book.save(tmp_path / "d.xlsx")
+    assert gather(open_source(tmp_path / "d.xlsx")).total == 199
+    monkeypatch.setattr(unpacked, "FLOOR", 2**20)
+    with pytest.raises(ValueError, match=r"d\.xlsx unpacks to more than"):
+        open_source(tmp_path / "d.xlsx")
 
 
 def test_types_of_parquet(tmp_path: Path) -> None:

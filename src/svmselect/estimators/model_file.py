@@ -11,17 +11,20 @@ import hashlib
 import io
 import json
 import math
-import struct
+import re
 import tokenize
-import zlib
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import numpy as np
 
-from svmselect.files.unpacked import limit, too_large
+from svmselect.files.unpacked import DAMAGE, limit, too_large
 
 DIGEST = "svmselect.sha256"
+MAKER = "svmselect.json"
+"""The member that says which version wrote the file, in which format; the first had none."""
+FORMAT = 1
+"""To be raised where versions before could not make sense of what is written from then on."""
 
 LOADED = frozenset(
     {
@@ -39,11 +42,7 @@ that call an operator, and those of packages other than NumPy, SciPy and scikit-
 types are trusted is checked besides.
 """
 _PROTOCOL = 2
-# what zipfile ends in where the bytes are not what they should be
-_DAMAGE = (
-    BadZipFile, zlib.error, OSError, EOFError, ValueError, RuntimeError, OverflowError, IndexError,
-    struct.error,
-)  # fmt: skip
+_VERSION = re.compile(r"[\w.+!-]{1,60}", re.ASCII)
 _ENCRYPTED = 0x1 | 0x40
 _PATCHED = 0x20
 
@@ -62,6 +61,14 @@ def check(content: bytes, title: object) -> None:
             raise too_large(title, most)
         for name in archive.namelist():
             _check_array(name, _read(archive, name, title), title)
+        _check_format(_maker(archive, title), title)
+
+
+def maker(content: bytes) -> str:
+    """Who wrote a file that was checked, in words."""
+    with _opened(content, "the model") as archive:
+        version = _maker(archive, "the model").get("version")
+    return f"svmselect {version}" if version else "another version of svmselect"
 
 
 def digest(archive: ZipFile) -> str:
@@ -77,14 +84,14 @@ def digest(archive: ZipFile) -> str:
 def _opened(content: bytes, title: object) -> ZipFile:
     try:
         return ZipFile(io.BytesIO(content))
-    except _DAMAGE:
+    except DAMAGE:
         raise _damaged(title) from None
 
 
 def _read(archive: ZipFile, name: str, title: object) -> bytes:
     try:
         return archive.read(name)
-    except _DAMAGE:
+    except DAMAGE:
         raise _damaged(title) from None
 
 
@@ -127,6 +134,29 @@ def _tree(archive: ZipFile, title: object) -> dict[str, Any]:
     if not isinstance(tree, dict) or tree.get("protocol") != _PROTOCOL:
         raise _foreign(title)
     return tree
+
+
+def _maker(archive: ZipFile, title: object) -> dict[str, Any]:
+    """What the file says of its format; nothing where it has no such member."""
+    if MAKER not in archive.namelist():
+        return {}
+    try:
+        found = json.loads(_read(archive, MAKER, title))
+    except (ValueError, RecursionError):
+        raise _damaged(title) from None
+    match found:
+        case {"format": int(), "version": str() as version} if _VERSION.fullmatch(version):
+            return dict(found)
+    raise _damaged(title)
+
+
+def _check_format(maker: dict[str, Any], title: object) -> None:
+    """Refuse a format that a later version has brought."""
+    if maker.get("format", FORMAT) > FORMAT:
+        raise ValueError(
+            f"{title} was written by svmselect {maker['version']}, whose model files this version "
+            "does not know; use that version or a later one"
+        )
 
 
 def _files(tree: Any, title: object) -> list[str]:

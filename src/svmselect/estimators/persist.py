@@ -7,12 +7,14 @@ is no signature: who can write the file can write the digest.
 from __future__ import annotations
 
 import io
+import json
 import os
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from svmselect.estimators.model_file import DIGEST, check, digest
+from svmselect import __version__
+from svmselect.estimators.model_file import DIGEST, FORMAT, MAKER, check, digest, maker
 from svmselect.files.whole import write_whole
 
 
@@ -45,7 +47,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             "leave them out, or use skops.io.dump and name them when loading"
         )
     check(content, "the model")
-    write_whole(path, _sealed(content))
+    write_whole(path, _sealed(_signed(content)))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -80,9 +82,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     except Exception:  # whatever skops, which expects files of its own, says of one that is not
         raise ValueError(f"{path} is no model file: svmselect.save wrote no such archive") from None
     if foreign:
+        types = ", ".join(" ".join(name.split())[:80] for name in foreign[:9])
+        if all(name.startswith("svmselect.") for name in foreign):
+            raise _of_another_version(path, content, f"it asks for {types}")
         raise ValueError(
-            f"{path} asks for types that are not trusted: {', '.join(foreign)}; it was not written "
-            "by svmselect.save, or holds objects of another library"
+            f"{path} asks for types that are not trusted: {types}; it was not written by "
+            "svmselect.save, or holds objects of another library"
         )
     _check_seal(content, path)
     try:
@@ -90,10 +95,23 @@ def load(path: str | os.PathLike[str]) -> Any:
     except MemoryError:
         raise
     except Exception as error:  # the same: constructors of any class may have been at work
-        raise ValueError(
-            f"{path} was written by another version of svmselect or of its packages and cannot be "
-            f"read by this one ({type(error).__name__}: {error}); fit again, or use that version"
-        ) from error
+        why = " ".join(str(error).split())[:200]
+        raise _of_another_version(path, content, f"{type(error).__name__}: {why}") from error
+
+
+def _of_another_version(path: str | os.PathLike[str], content: bytes, why: str) -> ValueError:
+    return ValueError(
+        f"{path} was written by {maker(content)}, or with other packages, and cannot be read by "
+        f"svmselect {__version__} ({why}); fit again, or use that version"
+    )
+
+
+def _signed(content: bytes) -> bytes:
+    """The archive with a member that says who wrote it."""
+    buffer = io.BytesIO(content)
+    with ZipFile(buffer, "a", ZIP_DEFLATED) as archive:
+        archive.writestr(MAKER, json.dumps({"format": FORMAT, "version": __version__}))
+    return buffer.getvalue()
 
 
 def _sealed(content: bytes) -> bytes:

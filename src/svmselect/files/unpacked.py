@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import os
 import re
+import struct
+import zlib
+from zipfile import BadZipFile
 
 FLOOR = 2**28
 """Bytes that any file may unpack to: 256 MiB."""
 RATIO = 100
 """Times its own size that a larger one may unpack to, which tables and models stay well below."""
 VARIABLE = "SVMSELECT_MAX_UNPACKED"
+
+DAMAGE = (
+    BadZipFile, zlib.error, OSError, EOFError, ValueError, RuntimeError, OverflowError, IndexError,
+    struct.error,
+)  # fmt: skip
+"""What zipfile ends in where the bytes are not what they should be."""
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 

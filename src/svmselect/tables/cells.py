@@ -115,7 +115,7 @@ def read_column(raw: Any, decimal: str, as_text: bool = False) -> NDArray[Any]:
 
 
 def _values(raw: Any) -> list[Any]:
-    """The cells; of a zone in which one is after the year 9999, which Python cannot tell, in UTC."""
+    """The cells; in UTC where one is after the year 9999, which Python tells in no other zone."""
     try:
         return list(raw.tolist())
     except NotImplementedError:
