@@ -16,7 +16,13 @@ from svmselect.data import Dataset
 from svmselect.datasets import load
 from svmselect.experiments import Published, Task, available, reproduce
 from svmselect.experiments.glasmachers_igel_data import BENCHMARKS
-from svmselect.experiments.glasmachers_igel_signs import FEW, paired, printed_signs, sign_table
+from svmselect.experiments.glasmachers_igel_signs import (
+    FEW,
+    paired,
+    printed_signs,
+    sign_table,
+    signs_against,
+)
 from svmselect.experiments.glasmachers_igel_tried import VARIANTS, held_slope, tried_tasks
 from svmselect.experiments.gold_sollich_trials import run as run_gold_sollich
 from svmselect.experiments.gold_sollich_tried import label, walk_tasks
@@ -25,7 +31,7 @@ from svmselect.experiments.kobayashi_komaki_tried import SCALINGS
 from svmselect.experiments.kobayashi_komaki_words import p_values
 from svmselect.experiments.kwok import TrainTest, make
 from svmselect.experiments.kwok_tried import loosely, next_C
-from svmselect.experiments.reproduction.claims import Explanation
+from svmselect.experiments.reproduction.claims import Evidence, Explanation, UntestedError
 from svmselect.experiments.reproduction.kept import kept_trials
 from svmselect.experiments.reproduction.more import more
 from svmselect.experiments.reproduction.outcomes import Outcome, Outcomes
@@ -259,3 +265,33 @@ def test_walks_take_their_first_step_from_the_settings() -> None:
     plain = {key: value for key, value in short.items() if key != "walk"}
     usual = run_gold_sollich(Task(("twonorm", "laplace-hinge"), 0, 7, plain), None)
     assert ends[0]["value"] == usual["value"] != ends[1]["value"]
+
+
+def test_claims_by_wilcoxons_test_want_enough_partitions() -> None:
+    rng = np.random.default_rng(1)
+    three = [b for b in BENCHMARKS if b.name in ("banana", "heart", "german")]
+
+    def evidence(shifts: tuple[float, ...], count: int) -> Evidence:
+        outcomes = []
+        for benchmark, shift in zip(three, shifts, strict=True):
+            base = rng.random(count)
+            for method, errors in (("likelihood", base), ("smoothed-cv", base + shift)):
+                outcomes += [
+                    Outcome((benchmark.name, method), t, {}, {"error": float(v)})
+                    for t, v in enumerate(errors)
+                ]
+        return Evidence(Outcomes.of(outcomes), {})
+
+    test = signs_against(three, "smoothed-cv", 1.0)
+    assert test(evidence((0.1, 0.1, -0.1), FEW)) == (True, "better on 2, worse on 1, of 3 sets")
+    assert test(evidence((0.1, 0.0, -0.1), FEW)) == (False, "better on 1, worse on 1, of 3 sets")
+    with pytest.raises(UntestedError, match=f"0 sets of {FEW} partitions"):
+        test(evidence((0.1, 0.1, 0.1), FEW - 1))
+
+
+def test_how_often_a_median_lies_between_the_quartiles() -> None:
+    """The two probabilities on Glasmachers & Igel's page."""
+    rng = np.random.default_rng(0)
+    for size, expected in ((8, 0.91), (22, 0.99)):
+        medians = np.median(rng.random((100_000, size)), axis=1)  # uniform: quartiles at 1/4, 3/4
+        assert np.mean((medians > 0.25) & (medians < 0.75)) == pytest.approx(expected, abs=0.007)
