@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_circles, make_moons
 
-from svmselect import AutoKLR, AutoSVC, select
-from svmselect.criteria import available
+from svmselect import AutoClassifier, AutoKLR, AutoSVC, select
+from svmselect.criteria import available, get_criterion
 from svmselect.data import Dataset
 from svmselect.estimators.options import forms
 from svmselect.estimators.strategies.default import choose
 from svmselect.kernels import RBF, Constant, Linear, Matern, Polynomial
+from svmselect.search import get_search
 from svmselect.selection.objective import Posterior
 
 
@@ -38,12 +39,27 @@ def test_naming_what_the_default_does_changes_nothing(cls, data: str) -> None:
         {"search": "gauss-newton"},
         {"kernel": "rbf", "criterion": "likelihood"},
         {"kernel": RBF(), "search": "gauss-newton"},
+        {"criterion": get_criterion("likelihood"), "search": get_search("gauss-newton")},
     ):
         named = cls(random_state=0, **options).fit(X, y)
         assert named.C_ == plain.C_
         assert named.kernel_ == plain.kernel_
         assert named.best_score_ == plain.best_score_
         np.testing.assert_array_equal(named.predict_proba(X), plain.predict_proba(X))
+
+
+def test_naming_what_the_default_does_changes_no_average() -> None:
+    X, y = DATA["wine"]
+    plain = AutoClassifier(random_state=0).fit(X, y)
+    named = AutoClassifier(random_state=0, criterion="likelihood", search="gauss-newton").fit(X, y)
+    np.testing.assert_array_equal(named.predict_proba(X), plain.predict_proba(X))
+    np.testing.assert_array_equal(named.weights_, plain.weights_)
+
+
+def test_other_settings_are_another_choice() -> None:
+    X, y = DATA["moons"]
+    other = AutoSVC(criterion=get_criterion("likelihood", cv=3), random_state=0).fit(X, y)
+    assert other.selection_.strategy == "search"
 
 
 class Rebuilt:

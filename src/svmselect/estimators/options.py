@@ -5,8 +5,10 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any
 
+from svmselect.criteria import get_criterion
 from svmselect.devices import load_torch
 from svmselect.kernels import Kernel, as_kernel
+from svmselect.search import get_search
 
 CHOICES = {
     "ard": ("auto", "yes", "no", True, False),
@@ -37,14 +39,20 @@ def check_options(estimator: Any) -> None:
 
 
 def is_default(estimator: Any) -> bool:
-    """Whether the default strategy decides: nothing is named, or what it does anyway."""
-    own = {
-        "criterion": ("auto", "likelihood"),
-        "search": ("auto", "gauss-newton"),
-        "prior": ("auto",),
-    }
-    given = {name: getattr(estimator, name) for name in own}
-    return all(isinstance(value, str) and value in own[name] for name, value in given.items())
+    """Whether the default strategy decides: nothing is named, or what it does anyway.
+
+    A criterion or search in its standard settings is as good as its name.
+    """
+    criterion, search, prior = estimator.criterion, estimator.search, estimator.prior
+    return (
+        (_is(criterion, "auto", "likelihood") or criterion == get_criterion("likelihood"))
+        and (_is(search, "auto", "gauss-newton") or search == get_search("gauss-newton"))
+        and _is(prior, "auto")
+    )
+
+
+def _is(value: Any, *names: str) -> bool:
+    return isinstance(value, str) and value in names
 
 
 def forms(kernel: Any) -> list[Kernel]:
