@@ -138,6 +138,35 @@ def test_that_a_value_is_missing_may_be_the_answer():
     assert filled.selection_.error.error > 0.2
 
 
+def test_rows_of_weight_zero_teach_nothing():
+    rng = np.random.default_rng(0)
+    strange = X.assign(town="far", size=1e3, gaps=np.nan, nothing="other")
+    both = pd.concat([X, strange], ignore_index=True)
+    towns = [f"t{i}" for i in rng.integers(0, 60, N)]  # told by the target, of other rows only
+    one, two = X.assign(of=towns), both.assign(of=[*towns, *towns])
+    labelled = np.where(np.isin(towns, towns[:40]), "yes", "no")
+    wrong = np.where(labelled == "yes", "no", "yes")
+    weights = np.repeat([1.0, 0.0], N)
+    alone = AutoSVC(random_state=0, ard="no").fit(one, labelled)
+    beside = AutoSVC(random_state=0, ard="no").fit(two, [*labelled, *wrong], sample_weight=weights)
+    assert alone.encoder_.supervised
+    assert [i.words for i in beside.encoder_.inputs] == [i.words for i in alone.encoder_.inputs]
+    np.testing.assert_array_equal(beside.predict_proba(one), alone.predict_proba(one))
+    rows = np.array([[1.0, np.nan], [2.0, 4.0], [3.0, 5.0], [9.0, 7.0]] * 10)
+    of = np.array([0, 1, 1, 0] * 10)
+    weights = np.array([1.0, 1.0, 1.0, 0.0] * 10)
+    beside = AutoSVC(random_state=0).fit(rows, of, sample_weight=weights)
+    alone = AutoSVC(random_state=0).fit(rows[weights > 0], of[weights > 0])
+    np.testing.assert_array_equal(beside.encoder_.middle, alone.encoder_.middle)
+    np.testing.assert_array_equal(beside.predict_proba(rows), alone.predict_proba(rows))
+
+
+def test_words_in_an_array_are_asked_for_in_a_frame():
+    for words in (np.array([["a", 1.0]] * 9, dtype=object), np.array([["a", "b"]] * 9)):
+        with pytest.raises(ValueError, match="give words in a data frame"):
+            AutoSVC().fit(words, [0, 1, 1] * 3)
+
+
 def test_a_frame_without_anything_to_use():
     with pytest.raises(ValueError, match=r"no column of X can be used \('a': left out: it has one"):
         AutoSVC().fit(pd.DataFrame({"a": ["x"] * N}), y)

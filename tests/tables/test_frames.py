@@ -222,7 +222,7 @@ def test_what_is_refused():
     twice = pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"])
     with pytest.raises(ValueError, match="two columns 'a'"):
         table_of(twice)
-    for cell in ([1], {"b": 1}, (1, 2), np.ones(2), 1j):
+    for cell in ([1], {"b": 1}, (1, 2), np.ones(2), 1j, object()):
         column = np.empty(2, dtype=object)
         column[:] = [cell, cell]
         with pytest.raises(TypeError, match="column 'a' of X holds"):

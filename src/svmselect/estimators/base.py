@@ -114,7 +114,7 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
         many = X if isinstance(X, Many) else None
         if many is not None:
             X, y, sample_weight = many.first
-        X, y = learned(self, X, y, groups)
+        X, y = learned(self, X, y, groups, sample_weight)
         check_classification_targets(y)
         looks_like_numbers(y)
         weights = groups_of = None

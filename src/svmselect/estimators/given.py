@@ -20,7 +20,7 @@ from svmselect.tables.dataframe import as_frame, table_of
 from svmselect.tables.encoder import MISSING, Encoder
 from svmselect.tables.gaps import Gaps
 from svmselect.tables.table import Table
-from svmselect.types import Array
+from svmselect.types import Array, IntArray
 
 DENSE_LIMIT = 2**31
 """Sparse input is made dense up to this many bytes."""
@@ -28,9 +28,12 @@ _TITLE = "X"
 _SEED = 0  # of the folds of target statistics
 
 
-def learned(model: Any, X: Any, y: Any, groups: Any = None) -> tuple[Any, NDArray[Any]]:
+def learned(
+    model: Any, X: Any, y: Any, groups: Any = None, weights: Any = None
+) -> tuple[Any, NDArray[Any]]:
     """Check X and y, learn how X becomes numbers, and give these (sparse ones stay sparse).
 
+    Rows of weight zero teach nothing: they are as good as absent.
     The model gets ``encoder_``: an ``Encoder`` for frames, ``Gaps`` for arrays, None for sparse
     matrices; and what scikit-learn wants to know of its inputs.
     """
@@ -39,26 +42,38 @@ def learned(model: Any, X: Any, y: Any, groups: Any = None) -> tuple[Any, NDArra
     table = _table(X)
     if table is None:
         gaps = "allow-nan" if model.missing != "error" and not sparse.issparse(X) else True
-        X, y = validate_data(
-            model, X, y, accept_sparse="csr", dtype=np.float64, order="C", ensure_all_finite=gaps
-        )
+        try:
+            X, y = validate_data(
+                model, X, y, accept_sparse="csr", dtype=np.float64, order="C",
+                ensure_all_finite=gaps,
+            )  # fmt: skip
+        except ValueError as error:
+            if "could not convert string" not in str(error):
+                raise
+            raise ValueError(
+                f"{error}: an array has numbers only; give words in a data frame"
+            ) from None
         if sparse.issparse(X):
             model.encoder_ = None
             return X, y
-        model.encoder_ = Gaps.of(X, model.missing)
+        model.encoder_ = Gaps.of(X[_present(weights, len(X))], model.missing)
         return model.encoder_.encode(X), y
     _known(model, X, reset=True)
     labels = _check_y(_values(y), estimator=model)
     check_consistent_length(table, labels)
     if not table.columns:
         raise ValueError("X is a data frame without columns; give one that varies")
-    encoder = Encoder.of(table, model.missing)
+    present = _present(weights, len(table))
+    known = table[present]
+    encoder = Encoder.of(known, model.missing)
     if not encoder.columns:
         reasons = "; ".join(f"{one.name!r}: {one.words}" for one in encoder.inputs[:5])
         raise ValueError(f"no column of X can be used ({reasons}); give one that varies")
     encoder.check(table, _TITLE)
-    members = None if groups is None else np.asarray(groups)
-    model.encoder_, made = encoder.with_targets(table, labels, members, _SEED)
+    members = None if groups is None else np.asarray(groups)[present]
+    model.encoder_, own = encoder.with_targets(known, labels[present], members, _SEED)
+    made = own if len(own) == len(table) else model.encoder_.encode(table)
+    made[present] = own
     return check_array(made, order="C"), labels
 
 
@@ -124,6 +139,13 @@ def by_input(model: Any, shares: Array) -> Array:
         return shares
     found = np.bincount(model.encoder_.owners, shares, model.n_features_in_)
     return np.asarray(found, dtype=np.float64)
+
+
+def _present(weights: Any, n: int) -> IntArray | slice:
+    """The rows that have weight; all of them where the weights are none or no weights."""
+    told = np.asarray(1.0 if weights is None else weights)
+    found = np.flatnonzero(told != 0) if told.shape == (n,) else np.arange(n)
+    return found if 0 < len(found) < n else slice(None)
 
 
 def _table(X: Any) -> Table | None:

@@ -97,7 +97,7 @@ def _of_cells(cells: Sequence[Any], name: str, title: str) -> tuple[Column, Role
     """A column of any objects: by what they are, as texts where they are of several kinds."""
     known = [cell for cell in cells if not _is_missing(cell)]
     for cell in known:
-        if isinstance(cell, list | tuple | dict | set | np.ndarray | complex):
+        if isinstance(cell, list | tuple | dict | set | np.ndarray | complex) or _nameless(cell):
             raise _nested(name, title, f"a {type(cell).__name__}")
     missing = [_is_missing(cell) for cell in cells]
     if known and all(isinstance(cell, bool | np.bool_) for cell in known):
@@ -112,6 +112,12 @@ def _of_cells(cells: Sequence[Any], name: str, title: str) -> tuple[Column, Role
             made = [np.nan if gap else number(c) for c, gap in zip(cells, missing, strict=True)]
             return np.array(made, dtype=np.float64), role
     return _worded(texts([None if gap else c for c, gap in zip(cells, missing, strict=True)]))
+
+
+def _nameless(cell: Any) -> bool:
+    """Whether all that could be written of an object is where it is in memory."""
+    kind: Any = type(cell)
+    return bool(kind.__str__ is object.__str__ and kind.__repr__ is object.__repr__)
 
 
 def _is_missing(cell: Any) -> bool:
