@@ -8,7 +8,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
-from svmselect.types import OK, Evaluation, Score, Sensitivity, Status
+from svmselect.types import OK, Evaluation, Note, Score, Sensitivity, Status
 
 
 def test_a_status_is_a_word_and_advice() -> None:
@@ -77,3 +77,8 @@ def test_a_tile_is_a_part_of_the_cotangent(dense: bool) -> None:
     a = random_sensitivity(4, 2, dense)
     rows, columns = slice(1, 4), slice(0, 5)
     np.testing.assert_allclose(a.tile(rows, columns), a.gram[rows, columns], rtol=1e-13)
+
+
+def test_remarks_of_what_was_done_warn_of_nothing() -> None:
+    assert not any(Note(kind, "so").warns for kind in ("choice", "course", "training"))
+    assert all(Note(kind, "so").warns for kind in ("edge", "data", "status", "early", "time"))

@@ -60,9 +60,10 @@ class Note(str):
     Parameters
     ----------
     kind : str
-        "choice" (what was decided), "course" (how the search went), "edge" (a result on the edge
-        of the search box), "data" (what was found in the data), "status" (something that is not
-        exact), or the name of the status that ended the search early.
+        "choice" (what was decided), "course" (how the search went), "training" (how the final
+        machines were made), "edge" (a result on the edge of the search box), "data" (what was found
+        in the data), "status" (something that is not exact), or the name of the status that ended
+        the search early.
     text : str
         The sentence, without a full stop.
     """
@@ -75,6 +76,11 @@ class Note(str):
         note = super().__new__(cls, text)
         note.kind = kind
         return note
+
+    @property
+    def warns(self) -> bool:
+        """Whether it says more than what was done."""
+        return self.kind not in ("choice", "course", "training")
 
     def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
         return self.kind, str(self)

@@ -62,6 +62,16 @@ def test_pairs_that_chose_apart_are_found_again(fits: Any) -> None:
         of_refit(refit, 3)
 
 
+def test_a_pair_has_its_own_trace_where_labels_begin_alike() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 10], 12)
+    X = rng.normal(size=(36, 2)) + y[:, None]
+    model = AutoSVC(multi_class="ovo-separate", ard="no", random_state=0).fit(X, y)
+    refit = Refit.of(model, X, y)
+    seen = [{r.run.partition(": ")[0] for r in of_refit(refit, pair).records} for pair in range(3)]
+    assert seen == [{"0 or 1"}, {"0 or 10"}, {"1 or 10"}]
+
+
 @pytest.mark.parametrize("name", ["two", "three", "logistic", "gacv"])
 def test_the_folds_of_a_fit_are_found_again(fits: Any, name: str) -> None:
     model, X, y = fits[name]

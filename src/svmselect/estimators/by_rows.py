@@ -183,8 +183,7 @@ def _keep(model: Any, grown: Grown, sample: Scan) -> None:
     values = np.exp(grown.kernel.theta).tolist()
     model.best_params_ = {"C": grown.C, **dict(zip(names, values, strict=True))}
     before = model.selection_
-    gone = ("trained on all rows", "probabilities from", "then adjusted")
-    notes = [note for note in before.notes if not str(note).startswith(gone)]
+    notes = [note for note in before.notes if note.kind != "training"]
     records = (*before.trace.records, *_records(grown))
     model.selection_ = replace(
         before,

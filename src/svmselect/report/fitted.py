@@ -131,7 +131,7 @@ def of_fit(
         optima=other_optima(refit, source, landscape),
         rivals=() if grid is None else (_own(model, error, tested), grid),
         warnings=(*_warnings(model), *warnings),
-        notes=tuple(m for m in selection.notes if m.kind == "course"),
+        notes=tuple(m for m in selection.notes if m.kind in ("course", "training")),
         provenance=provenance.of_model(model, X, y, given),
         repeat=str(given.get("command", "")) or provenance.code(model),
     )
@@ -186,7 +186,7 @@ def _tested(model: Any, held_out: tuple[Any, Any]) -> CalibrationData:
 def _warnings(model: Any) -> list[str]:
     """What the search warned of, and what is known to mislead."""
     selection = model.selection_
-    found = [m for m in selection.notes if not (m.kind == "choice" or m.kind == "course")]
+    found = [m for m in selection.notes if m.warns]
     labels, members = model.classes_.tolist(), np.asarray(selection.members)
     few = [str(labels[i]) for i in np.flatnonzero(members < _FEW)]
     if few:

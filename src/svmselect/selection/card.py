@@ -83,7 +83,7 @@ def search_row(selection: Selection) -> tuple[str, str]:
 
 def remarks(selection: Selection) -> list[str]:
     """What a reader should know, beside how the choice was made."""
-    return [str(note) for note in selection.notes if note.kind not in ("choice", "course")]
+    return [str(note) for note in selection.notes if note.warns]
 
 
 def page_beside(trace: Any) -> str:

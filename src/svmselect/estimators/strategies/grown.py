@@ -380,15 +380,15 @@ class Grower:
                 f"then adjusted for machines on more rows: C times {by_C:.3g}, "
                 f"length scales times {by_scale:.3g}"
             )
-            told.append(Note("course", said))
+            told.append(Note("training", said))
         said = f"probabilities from {len(self.codes):,} held-out rows"
-        told.append(Note("course", said))
+        told.append(Note("training", said))
         passes = sum(step.passes for step in self.steps if step.what in _OVER_ALL)
         said = (
             f"trained on all {self.sample.rows:,} rows through {len(best.design.vectors):,} "
             f"landmarks (Nystrom), which are the support vectors, in {passes} passes"
         )
-        told.append(Note("course", said))
+        told.append(Note("training", said))
         if not best.machines.status.ok:
             told.append(Note("status", str(best.machines.status)))
         return told

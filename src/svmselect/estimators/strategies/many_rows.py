@@ -256,10 +256,10 @@ def _notes(
             f"then adjusted for machines on more rows: C times {by_C:.3g}, "
             f"length scales times {by_scale:.3g}"
         )
-        told.append(Note("course", said))
+        told.append(Note("training", said))
     used = sum(len(h) for h in judge.held)
     said = f"probabilities from {used} held-out rows" + (" of all pairs" * (len(pairs) > 1))
-    told.append(Note("course", said))
+    told.append(Note("training", said))
     through = [len(rows) for rows in mapped if rows is not None]
     if through:
         which = "" if len(through) == len(pairs) else f" for {len(through)} of {len(pairs)} pairs"
@@ -269,7 +269,7 @@ def _notes(
         )
     else:
         said = "trained on all rows exactly"
-    told.append(Note("course", said))
+    told.append(Note("training", said))
     told += [Note("status", str(machine.status)) for machine in machines if not machine.status.ok]
     if not judge.keep_going():
         told.append(EARLY)

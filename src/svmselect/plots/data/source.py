@@ -95,7 +95,7 @@ def of_refit(refit: Refit, pair: int = 0) -> Source:
             raise ValueError(f"pair={pair} is none of the {len(pairs)} pairs of classes")
         one, other = list(combinations(problem.classes.tolist(), 2))[pair]
         notes.append(f"of the pair {one} or {other}")
-        records = tuple(r for r in records if r.run.startswith(f"{one} or {other}"))
+        records = tuple(r for r in records if r.run.startswith(f"{one} or {other}: "))
         pairs = (pairs[pair],)
     C, kernel = refit.setting().of(pair)
     if refit.sampled:
