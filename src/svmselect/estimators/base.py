@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
 
 from svmselect.criteria import available, get_criterion
 from svmselect.estimators.averaging import by_posterior, check_rows
-from svmselect.estimators.by_criterion import Wish, by_criterion, served
+from svmselect.estimators.by_criterion import SearchOptions, by_criterion, served
 from svmselect.estimators.by_default import MANY, Limits, by_default
 from svmselect.estimators.by_rows import SEVERAL, Many, grow, of_arrays, opened
 from svmselect.estimators.by_scoring import as_scorer, by_scoring
@@ -211,7 +211,7 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
             recipes = [Recipe(loss, group) for loss in losses for group in groups]
             found = by_default(problem, pairs, recipes, self._ard, separate, limits, start)
         else:
-            wish = Wish(
+            asked = SearchOptions(
                 self.kernel,
                 self.criterion,
                 self.search,
@@ -219,13 +219,13 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
                 self._ard,
                 variables(self.encoder_),
             )
-            losses = served(wish, losses)
+            losses = served(asked, losses)
             if len(losses) > 1 and limits.checkpoint is not None:
                 raise ValueError(
                     "checkpoint is a file of one search, and a criterion or search that is named "
                     f"runs once for each loss ({', '.join(losses)}); name one by loss="
                 )
-            found = [by_criterion(problem, pairs, one, wish, separate, limits) for one in losses]
+            found = [by_criterion(problem, pairs, one, asked, separate, limits) for one in losses]
             recipes = [Recipe(loss, ()) for loss in losses]
         found = [sharpen(problem, chosen) for chosen in found]
         members = weighed(problem, [recipe.loss for recipe in recipes], found)

@@ -30,7 +30,7 @@ _REMEDY = "choose by another criterion, or by `svmselect.select`, which takes `b
 
 
 @dataclass(frozen=True)
-class Wish:
+class SearchOptions:
     """What was asked for, with "auto" for what was not."""
 
     kernel: Any
@@ -42,22 +42,27 @@ class Wish:
 
 
 def by_criterion(
-    problem: Problem, pairs: Sequence[Pair], loss: str, wish: Wish, separate: bool, limits: Limits
+    problem: Problem,
+    pairs: Sequence[Pair],
+    loss: str,
+    asked: SearchOptions,
+    separate: bool,
+    limits: Limits,
 ) -> Chosen:
     """Select for the pair, for all pairs together, or for each apart; then fit the sigmoids."""
     if separate and len(pairs) > 1:
         seconds = None if limits.max_time is None else limits.max_time / len(pairs)
         limits = replace(limits, max_time=seconds, checkpoint=None)  # a file is of one search
-        made = [_selected(problem, [pair], loss, wish, limits) for pair in pairs]
+        made = [_selected(problem, [pair], loss, asked, limits) for pair in pairs]
     else:
-        made = [_selected(problem, pairs, loss, wish, limits)]
+        made = [_selected(problem, pairs, loss, asked, limits)]
     selections, intercepts = [s for s, _ in made], [i for _, i in made]
     setting = Setting(
         tuple(s.C for s in selections), tuple(s.kernel for s in selections), intercepts[0]
     )
     labels = problem.classes.tolist()
     names = [f"{a} or {b}: " for a, b in combinations(labels, 2)] if len(made) > 1 else [""]
-    judge = _judge(wish, problem, pairs[0], limits.seed)
+    judge = _judge(asked, problem, pairs[0], limits.seed)
     records = [
         replace(record, run=f"{name}{record.run}")
         for name, s in zip(names, selections, strict=True)
@@ -91,10 +96,10 @@ def by_criterion(
     )
 
 
-def served(wish: Wish, losses: Sequence[str]) -> tuple[str, ...]:
+def served(asked: SearchOptions, losses: Sequence[str]) -> tuple[str, ...]:
     """Those of the losses that the criterion serves; all if none, so that it says why."""
-    judge = get_criterion("likelihood" if wish.criterion == "auto" else wish.criterion)
-    one = wish.kernel[0] if isinstance(wish.kernel, list | tuple) else wish.kernel
+    judge = get_criterion("likelihood" if asked.criterion == "auto" else asked.criterion)
+    one = asked.kernel[0] if isinstance(asked.kernel, list | tuple) else asked.kernel
     form = _form(one, False, 1, None)
     able = [
         loss for loss in losses
@@ -104,14 +109,14 @@ def served(wish: Wish, losses: Sequence[str]) -> tuple[str, ...]:
 
 
 def _selected(
-    problem: Problem, pairs: Sequence[Pair], loss: str, wish: Wish, limits: Limits
+    problem: Problem, pairs: Sequence[Pair], loss: str, asked: SearchOptions, limits: Limits
 ) -> tuple[Selection, bool]:
     """The selection for these pairs together, and whether the machines have an intercept."""
-    data, judge = judged(problem, pairs, wish, limits.seed)
-    separate_scales = _separate_scales(wish)
-    kernels = wish.kernel if isinstance(wish.kernel, list | tuple) else [wish.kernel]
+    data, judge = judged(problem, pairs, asked, limits.seed)
+    separate_scales = _separate_scales(asked)
+    kernels = asked.kernel if isinstance(asked.kernel, list | tuple) else [asked.kernel]
     d = problem.X.shape[1]
-    forms = [_form(kernel, separate_scales, d, wish.variables) for kernel in kernels]
+    forms = [_form(kernel, separate_scales, d, asked.variables) for kernel in kernels]
     intercept = all(judge.refusal(form, loss, True) is None for form in forms)
     if not intercept:
         # the offset lives in the kernel: add one to what was not written out by the user
@@ -120,10 +125,10 @@ def _selected(
             for kernel, form in zip(kernels, forms, strict=True)
         ]
     named = all(isinstance(kernel, str) for kernel in kernels)
-    search = _search(wish.search, judge, loss)
+    search = _search(asked.search, judge, loss)
     plan = Plan.of(
         data, judge, None, search, forms if len(forms) > 1 else forms[0], loss, intercept,
-        _prior(wish.prior, judge, separate_scales and d > 1), "data" if named else None, None,
+        _prior(asked.prior, judge, separate_scales and d > 1), "data" if named else None, None,
         _STARTS if get_search(search).gradients else 1, limits.seed, limits.checkpoint, None,
         _PATIENCE,
     )  # fmt: skip
@@ -133,10 +138,10 @@ def _selected(
 
 
 def judged(
-    problem: Problem, pairs: Sequence[Pair], wish: Wish, seed: int
+    problem: Problem, pairs: Sequence[Pair], asked: SearchOptions, seed: int
 ) -> tuple[Dataset, Criterion]:
     """The rows of these pairs, and the criterion that speaks for all of them together."""
-    judges = [_judge(wish, problem, pair, seed) for pair in pairs]
+    judges = [_judge(asked, problem, pair, seed) for pair in pairs]
     if len(pairs) == 1:
         return problem.dataset(pairs[0]), judges[0]
     parts = [
@@ -146,11 +151,11 @@ def judged(
     return data, Pairwise(parts, len(problem.classes))
 
 
-def _judge(wish: Wish, problem: Problem, pair: Pair, seed: int) -> Criterion:
+def _judge(asked: SearchOptions, problem: Problem, pair: Pair, seed: int) -> Criterion:
     """The criterion with the estimator's folds; one made by the user keeps its own."""
-    if isinstance(wish.criterion, Criterion):
-        return wish.criterion
-    name = "likelihood" if wish.criterion == "auto" else wish.criterion
+    if isinstance(asked.criterion, Criterion):
+        return asked.criterion
+    name = "likelihood" if asked.criterion == "auto" else asked.criterion
     cls = available().get(name) if isinstance(name, str) else None
     options: dict[str, Any] = {}
     if cls is not None and _takes(cls, "cv"):
@@ -170,12 +175,12 @@ def _search(search: Any, judge: Criterion, loss: str) -> Any:
     return search
 
 
-def _separate_scales(wish: Wish) -> bool:
+def _separate_scales(asked: SearchOptions) -> bool:
     """Whether kernels given by name get a length scale an input: if asked for by ard or prior."""
-    if wish.ard in ("yes", True):
+    if asked.ard in ("yes", True):
         return True
-    tied = not isinstance(wish.prior, str) or wish.prior in ("hierarchical", "integrated")
-    return wish.ard == "auto" and wish.prior is not None and tied
+    tied = not isinstance(asked.prior, str) or asked.prior in ("hierarchical", "integrated")
+    return asked.ard == "auto" and asked.prior is not None and tied
 
 
 def _prior(prior: Any, judge: Criterion, separate_scales: bool) -> Any:

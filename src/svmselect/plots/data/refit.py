@@ -13,7 +13,7 @@ import numpy as np
 from svmselect.criteria import Criterion, available
 from svmselect.data import Pair, stratified_folds
 from svmselect.estimators.averaging import hold_out_posteriors, logistic
-from svmselect.estimators.by_criterion import Wish
+from svmselect.estimators.by_criterion import SearchOptions
 from svmselect.estimators.chosen import OutOfFold, Setting, hold_out
 from svmselect.estimators.given import dense, encoded, spans, variables
 from svmselect.estimators.moderated import hold_out_moderated
@@ -131,10 +131,10 @@ class Refit:
         return bool(self.model.selection_.fit_intercept)
 
     @property
-    def wish(self) -> Wish:
+    def asked(self) -> SearchOptions:
         """What the constructor was told."""
         m = self.model
-        return Wish(m.kernel, m.criterion, m.search, m.prior, m.ard, variables(m.encoder_))
+        return SearchOptions(m.kernel, m.criterion, m.search, m.prior, m.ard, variables(m.encoder_))
 
     def held_out(self) -> OutOfFold:
         """Decision values by machines, or posteriors, that did not see the row."""

@@ -124,7 +124,7 @@ def of_refit(refit: Refit, pair: int = 0) -> Source:
         # of several kernels only the way of the chosen one
         records = tuple(r for r in records if r.names[1:] == kernel.names)
         seed = model.selection_.seed or 0
-        data, judge = judged(problem, pairs, refit.wish, seed)
+        data, judge = judged(problem, pairs, refit.asked, seed)
         greater, name = judge.greater_is_better, judge.name
         objective = Objective(data, kernel, judge, model.selection_.loss, refit.fit_intercept)
         evaluate = _objective(objective, shift)
