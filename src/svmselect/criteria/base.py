@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,9 +19,6 @@ from svmselect.machine.check import check_scale
 from svmselect.machine.train import train, train_together
 from svmselect.types import OK, Array, IntArray, Sensitivity, Status
 
-T = TypeVar("T")
-
-_MANY = 1000  # rows, from which on threads gain more than they cost
 FREE, PENALISED = "free", "penalised"  # the offset: an intercept, or a Constant in the kernel
 
 
@@ -195,28 +190,6 @@ class Context:
         """
         refit_together([(self, weights, keys)])
         return [self.trained[key] for key in keys]
-
-    def side_by_side(self, task: Callable[[int], T], items: Sequence[int]) -> list[T]:
-        """Do the same to each item; on threads, where most of the work is done outside of Python.
-
-        Parameters
-        ----------
-        task : callable
-            What to do; it is given an item.
-        items : sequence of int
-            The items.
-
-        Returns
-        -------
-        list
-            The results, in the order of the items.
-        """
-        if self.threads == 1 or len(self.y) < _MANY:
-            return [task(item) for item in items]
-        with ThreadPoolExecutor(self.threads) as pool:
-            # each thread knows until when there is time
-            tasks = [pool.submit(copy_context().run, task, item) for item in items]
-            return [one.result() for one in tasks]
 
     def gradient(self, sensitivity: Sensitivity) -> Array:
         """Turn a sensitivity into derivatives by ``("log C", *kernel.names)``.

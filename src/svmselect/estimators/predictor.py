@@ -82,11 +82,6 @@ class Predictor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         bend = None if self.bend_ is None else Bend(*self.bend_)
         return Scaling(self.mean_, self.scale_, bend)
 
-    def _decisions(self, X: Any) -> tuple[Machines | Rest | Posteriors, Array]:
-        """The decision values of every pair, f > 0 for the later class."""
-        check_is_fitted(self)
-        return self._judge, self._of_matrix(self._encoded(X))
-
     def _encoded(self, X: Any) -> Any:
         """Rows as the matrix that the kernel sees before it is scaled (sparse ones stay sparse)."""
         check_is_fitted(self)
