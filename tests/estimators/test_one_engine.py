@@ -109,7 +109,7 @@ def test_gradients_of_the_default_are_those_of_its_values(classes: int, monkeypa
     for _, point, answer in caught.asked:
         record = told[tuple(point.tolist())]
         assert record.evaluation.value == answer.value or record.run  # of some run at this point
-    assert caught.check(1e-4) > 5
+    assert caught.check(1e-5) > 5
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,8 @@ def test_gradients_of_select_are_those_of_its_values(name: str, monkeypatch) -> 
                     random_state=0, start={"C": 1.3},  # at 1 the logistic loss has a kink
                 )  # fmt: skip
                 assert [r.loss for r in found.trace] == [a.value for _, _, a in caught.asked]
-                assert caught.check(2e-3) > 0
+                # what is sampled has the same draws, and a step's length in its rounding
+                assert caught.check(2e-3 if name == "evidence-hmc" else 1e-5) > 0
                 return
     raise AssertionError(f"{name} serves nothing")
 
