@@ -178,3 +178,35 @@ def test_two_fits_of_one_folder_at_once(tmp_path: Path) -> None:
         assert code == 0 or "is being written by another process" in said
     assert svmselect.load(tmp_path / "out" / "model.skops")
     assert sorted(files(tmp_path / "out")) == ["model.skops", "trace.jsonl"]
+
+
+MOST = """
+import resource, sys
+from svmselect.cli import main
+try:
+    main(sys.argv[1:])
+except SystemExit as ended:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, file=sys.stderr)
+    raise
+"""
+
+
+def test_more_rows_take_no_more_memory_to_predict(fitted: Path, tmp_path: Path) -> None:
+    """A million rows, which would be 400 MiB at once; five million took 270 MiB in all."""
+    head, *lines = clients().to_csv(index=False).splitlines(keepends=True)
+    used = []
+    for times in (400, 12_500):
+        with (tmp_path / "rows.csv").open("w") as file:
+            file.write(head)
+            for _ in range(times):
+                file.writelines(lines)
+        done = subprocess.run(
+            [sys.executable, "-c", MOST, "predict", fitted / "out" / "model.skops", "rows.csv",
+             "-o", "predicted.csv"],
+            cwd=tmp_path, env={**os.environ, **ENVIRONMENT}, capture_output=True, text=True,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        with (tmp_path / "predicted.csv").open() as file:
+            assert sum(1 for _ in file) == times * len(lines) + 1
+        used.append(int(done.stderr.splitlines()[-1]))
+    assert used[1] < used[0] + 100
