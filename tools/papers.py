@@ -1,5 +1,7 @@
 """The pages of docs/papers: `papers.py` writes them anew, from docs/papers/results.
 
+`papers.py page PAPER` writes one.
+
 `papers.py keep PAPER FOLDER` first takes over the trials that `svmselect reproduce` left in FOLDER.
 `papers.py more PAPER CELLS TRIALS SECONDS [DATA]` first goes on with the kept trials: of cells
 whose names match CELLS ("heart/.*"), up to TRIALS each, beginning none after SECONDS.
@@ -33,7 +35,7 @@ def main(arguments: list[str]) -> None:
             available()[name], path, cells, int(trials), float(seconds), data, PICTURES_ONLY
         )
         print(f"{done} trials done, {left} to do")
-    elif arguments:
+    elif arguments[:1] == ["keep"]:
         _, name, folder = arguments
         file = TrialFile(Path(folder) / "trials.jsonl", name, [], resume=True)
         keep(file.known.values(), PAPERS / "results" / f"{name}.csv.gz", PICTURES_ONLY)

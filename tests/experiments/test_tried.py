@@ -206,6 +206,7 @@ def test_the_small_term_is_the_second_one_over_4_n(machine: str, loss: str) -> N
     fit = np.maximum(1 - z, 0) if loss == "hinge" else np.log1p(np.exp(-z))
     whole = measures["gacv"](context) - fit.mean()
     assert measures["gacv, small term"](context) == pytest.approx(fit.mean() + whole / 160)
+    assert measures["gacv, term over 2 n"](context) == pytest.approx(fit.mean() + whole / 80)
 
 
 def test_p_values_are_printed_recomputed_and_ours() -> None:

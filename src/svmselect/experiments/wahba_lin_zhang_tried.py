@@ -21,6 +21,7 @@ READINGS: Mapping[str, dict[str, float]] = {
     "100 points": {"n": 100, "side": 1.0},
     "200 points": {"n": 200, "side": 1.0},
     "400 points": {"n": 400, "side": 1.0},
+    "200 points, side 1.5": {"n": 200, "side": 1.5},
     "200 points, side 2": {"n": 200, "side": 2.0},
 }
 """The second is the one of the figures."""
@@ -92,6 +93,6 @@ EXPLANATIONS = (
                 "the printed minimiser in a twentieth of our draws", one_draw,
                 "figure 7/sines/minimiser of GACV"),
     Explanation("Figures 3, 4, 7, 8", "Their number of points or their square was another.",
-                "four readings: all four minimisers within half a step", one_reading,
+                "five readings: all four minimisers within half a step", one_reading,
                 "figure [3478]/.*/minimiser of GACV"),
 )  # fmt: skip
