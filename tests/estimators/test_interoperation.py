@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 from sklearn.utils import get_tags
 
 import svmselect
-from svmselect import AutoKLR, AutoSVC
+from svmselect import AutoClassifier, AutoKLR, AutoSVC
 from svmselect.criteria import get_criterion
 from svmselect.estimators import given
 from svmselect.kernels import RBF, Constant, Linear, Matern, Polynomial
@@ -276,6 +276,22 @@ def test_what_cannot_be_exported():
     fitted = AutoSVC(multi_class="ovo-separate", random_state=0).fit(x3, y3)
     with pytest.raises(ValueError, match="ovo-separate"):
         fitted.to_sklearn()
+    fitted = AutoClassifier("rbf", random_state=0).fit(X, y)
+    assert len(fitted.companions_) == 1
+    with pytest.raises(ValueError, match=r"averages 2.*averaging=False"):
+        fitted.to_sklearn()
+    fitted.set_params(averaging=False).fit(X, y).to_sklearn()
+
+
+@pytest.mark.parametrize("frame", [False, True])
+@pytest.mark.parametrize("missing", ["auto", "impute"])
+def test_export_fills_gaps_as_the_model_does(missing, frame):
+    gaps = X.copy()
+    gaps[::7, 1] = np.nan
+    rows = pd.DataFrame(gaps, columns=list("abcd")) if frame else gaps
+    fitted = AutoSVC(missing=missing, random_state=0).fit(rows, y)
+    found = fitted.to_sklearn().decision_function(rows)
+    np.testing.assert_allclose(found, fitted.decision_function(rows), rtol=1e-9, atol=1e-9)
 
 
 # files

@@ -127,7 +127,7 @@ def test_gradients_of_select_are_those_of_its_values(name: str, monkeypatch) -> 
                     random_state=0, start={"C": 1.3},  # at 1 the logistic loss has a kink
                 )  # fmt: skip
                 assert [r.loss for r in found.trace] == [a.value for _, _, a in caught.asked]
-                # what is sampled has the same draws, and a step's length in its rounding
+                # the same draws, along trajectories that keep few digits
                 assert caught.check(2e-3 if name == "evidence-hmc" else 1e-5) > 0
                 return
     raise AssertionError(f"{name} serves nothing")

@@ -98,14 +98,14 @@ def test_plain_values_come_back() -> None:
 
 
 def test_predicting_unpacks_nothing_anew(monkeypatch) -> None:
-    from svmselect.estimators import base
+    from svmselect.estimators import predictor
 
     model = AutoSVC(random_state=0).fit(*load_iris(return_X_y=True))
 
     def never(*arguments: object) -> None:
         raise AssertionError("unpacked at a prediction")
 
-    monkeypatch.setattr(base, "from_dual_coef", never)
+    monkeypatch.setattr(predictor, "from_dual_coef", never)
     assert model.predict(load_iris().data[:3]).shape == (3,)
 
 
@@ -119,3 +119,17 @@ def test_kinds_of_notes() -> None:
     with pytest.warns(UserWarning, match="edge of the search box"):
         edge = select(X, y, "likelihood", "lbfgs", bounds={"C": (2.0, 2.1)}, random_state=0)
     assert any(note.kind == "edge" for note in edge.notes)
+
+
+def test_what_a_classifier_does_by_itself_its_selection_says() -> None:
+    selection = AutoSVC(random_state=0).fit(X, y).selection_
+    for ask in (
+        lambda: selection.predict(X),
+        lambda: selection.decision_function(X),
+        lambda: selection.to_sklearn(),
+        lambda: selection.names,
+        lambda: selection.optima,
+        lambda: selection.threshold,
+    ):
+        with pytest.raises(AttributeError, match="ask the classifier"):
+            ask()

@@ -17,7 +17,8 @@ from svmselect.selection.export import SupportMachine, pipeline
 def to_pipeline(model: Any) -> Any:
     """Give StandardScaler, then an SVC with the model's support vectors and coefficients.
 
-    Where columns are no plain numbers, what the model learned of them is a step before these.
+    Where columns are no plain numbers, or gaps are to be filled in, what the model learned of them
+    is a step before these.
     Its decision values are the model's (of the pairs, "ovo", for three classes or more). There it
     predicts by the pairs' votes, where the model takes the largest coupled probability: they differ
     where a vote is tied. Where the model has a threshold of its own, the pipeline comes inside
@@ -45,6 +46,11 @@ def _pipeline(model: Any) -> Any:
             "an SVC has one decision function and this model averages over a posterior; fit with "
             "probability='sigmoid' to export"
         )
+    if model.companions_:
+        raise ValueError(
+            f"an SVC is one machine and this model averages {1 + len(model.companions_)}; fit with "
+            "averaging=False to export, or use to_onnx, which has them all"
+        )
     if against_rest(model.dual_coef_, len(model.classes_)):
         raise ValueError(
             "an SVC votes by pairs of classes, and this model of many rows has machines of one "
@@ -59,7 +65,7 @@ def _pipeline(model: Any) -> Any:
     member = np.repeat(np.arange(k), model.n_support_)
     sums = from_dual_coef(model.dual_coef_, member, k).sum(axis=0)
     encoder, names = model.encoder_, vars(model).get("feature_names_in_")
-    plain = encoder is None or encoder.plain
+    plain = encoder is None or (encoder.plain and model.missing != "impute")
     made = pipeline(
         SupportMachine(
             kernel=model.kernel_,

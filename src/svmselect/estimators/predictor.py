@@ -288,6 +288,12 @@ class Predictor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         Pipeline
             The pipeline, fitted.
+
+        Raises
+        ------
+        ValueError
+            For what no SVC does: another kernel, averages over machines (``averaging=False`` takes
+            one) or over a posterior.
         """
         from svmselect.estimators.export import to_pipeline
 

@@ -155,21 +155,31 @@ class Selection:
 
         return of_selection(self)
 
+    def _of_select(self, part: str) -> Any:
+        """A part that ``select`` gives; a classifier has machines of its own, of any classes."""
+        found = getattr(self, part)
+        if found is None:
+            raise AttributeError(
+                f"this selection has no {part}: it is that of a classifier; ask the classifier, "
+                "which predicts and exports by itself"
+            )
+        return found
+
     @property
     def names(self) -> tuple[str, ...]:
         """The search coordinates."""
-        names: tuple[str, ...] = self.record.names
+        names: tuple[str, ...] = self._of_select("record").names
         return names
 
     @property
     def point(self) -> Array:
         """Where the search ended, in search coordinates."""
-        return np.asarray(self.record.point)
+        return np.asarray(self._of_select("record").point)
 
     @property
     def classes(self) -> NDArray[Any]:
         """The two labels; decision values above zero mean the second."""
-        return np.asarray(self.posterior.objective.data.classes)
+        return np.asarray(self._of_select("posterior").objective.data.classes)
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Compute decision values: above zero means the second class.
@@ -184,9 +194,9 @@ class Selection:
         ndarray of shape (m,)
             ``f(x) = sum_j beta_j k(x, x_j) + b``, over the support vectors.
         """
-        sv = self.solution.support
-        K = self.kernel(X, self.posterior.objective.data.X[sv])
-        return np.asarray(K @ self.solution.beta[sv] + self.solution.intercept)
+        solution, data = self._of_select("solution"), self._of_select("posterior").objective.data
+        K = self.kernel(X, data.X[solution.support])
+        return np.asarray(K @ solution.beta[solution.support] + solution.intercept)
 
     @property
     def threshold(self) -> float:
@@ -195,7 +205,7 @@ class Selection:
         With many support vectors at their bound the machine's own threshold, 0, can be poor: this
         one belongs to the model whose likelihood was maximised.
         """
-        details = self.record.evaluation.details
+        details = self._of_select("record").evaluation.details
         slope = details.get("sigmoid_slope", 0.0)
         return -details["sigmoid_offset"] / slope if slope < 0 else 0.0
 
@@ -226,8 +236,8 @@ class Selection:
         """
         from svmselect.selection.export import of_selection, pipeline
 
-        data = self.posterior.objective.data
-        return pipeline(of_selection(data, self.kernel, self.C, self.solution))
+        data = self._of_select("posterior").objective.data
+        return pipeline(of_selection(data, self.kernel, self.C, self._of_select("solution")))
 
     @cached_property
     def optima(self) -> tuple[Record, ...]:
@@ -240,4 +250,4 @@ class Selection:
         from svmselect.selection.optima import distinct
 
         ends = [o.best for o in self.outcomes if o.best is not None]
-        return distinct(ends, self.posterior)
+        return distinct(ends, self._of_select("posterior"))
