@@ -1,12 +1,20 @@
-"""AutoSVC on many rows beside scikit-learn's Nystroem + LinearSVC: error, time and memory.
+"""Many rows beside rivals: error, log loss, time, and the peak of memory.
 
-    python benchmarks/large.py [--rows 100000] [--data FOLDER] [--threads 2] [--methods ...]
+    python benchmarks/large.py memory  [--rows 100000] [--methods ...]
+    python benchmarks/large.py parquet [--rows 1000000 2000000] [--inputs 50] --folder FOLDER
+    python benchmarks/large.py tables  --folder FOLDER [--sets connect-4 flights ...]
+    python benchmarks/large.py dask    [--rows 4000000] [--inputs 20] --folder FOLDER
 
-Data: a rule in 5 of 50 inputs with noise, ``rows`` of it; connect-4 if FOLDER holds connect-4.npz
-(57,557 rows of 126 inputs; 10,000 more to test on). Either method runs in a process of its own,
-whose peak memory is reported. The grid of scikit-learn's method is searched on 10,000 of the rows
-in three folds (on all rows it would take hours) and its best cell trained on all of them, with as
-many landmarks as AutoSVC has.
+``memory``: a rule in 5 of 50 inputs with noise, in arrays; the rule itself errs by 6.5 %.
+``parquet``: the same in a folder of Parquet files, which are made first and deleted at last.
+``tables``: every NAME.parquet of the folder (columns as they are, the target called "target"), the
+same fifth of the rows held apart for all methods. ``dask``: the files of ``parquet`` read and added
+up by one worker and by two, of one thread each.
+
+Every method runs in a process of its own, of --threads threads, whose peak memory is reported; what
+it is given is in it. The grid of Nystroem + LinearSVC is searched on 10,000 rows in three folds and
+its best cell trained on all, with as many landmarks as AutoSVC has at most; SGDClassifier sees the
+rows once, on as many random features; LightGBM has its defaults.
 """
 
 from __future__ import annotations
@@ -15,11 +23,13 @@ import argparse
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import time
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +39,8 @@ GRID = {
     "svc__C": [0.1, 1.0, 10.0, 100.0],
 }
 TUNED_ON = 10_000
-METHODS = ("AutoSVC", "Nystroem+LinearSVC")
+METHODS = ("AutoSVC", "Nystroem+LinearSVC", "SGDClassifier", "LightGBM")
+PART = 500_000  # rows of a file
 
 
 def generated(n: int, seed: int, d: int = 50) -> tuple[np.ndarray, np.ndarray]:
@@ -40,32 +51,77 @@ def generated(n: int, seed: int, d: int = 50) -> tuple[np.ndarray, np.ndarray]:
     return X, np.where(rule + 0.3 * rng.normal(size=n) > 0, 1, -1)
 
 
-def load(name: str, rows: int, folder: str) -> tuple[np.ndarray, ...]:
-    """Training rows and labels, then those to test on."""
-    if name == "generated":
-        return *generated(rows, 0), *generated(20_000, 1)
-    with np.load(Path(folder) / f"{name}.npz") as file:
-        X, y = file["X"].astype(float), file["y"].astype(int)
-    order = np.random.default_rng(0).permutation(len(y))
-    train, test = order[:-10_000][:rows], order[-10_000:]
-    return X[train], y[train], X[test], y[test]
+def write_parquet(folder: Path, rows: int, inputs: int) -> None:
+    """The generated rows as files of at most half a million."""
+    import pandas as pd
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for part, first in enumerate(range(0, rows, PART)):
+        X, y = generated(min(PART, rows - first), 1000 + part, inputs)
+        frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(inputs)]).assign(target=y)
+        path = folder / f"part{part:03d}.parquet"
+        frame.to_parquet(path, index=False, row_group_size=PART // 5)
 
 
-def auto(X: np.ndarray, y: np.ndarray) -> object:
+def given(source: str, rows: int, inputs: int, folder: str) -> tuple[Any, Any, Any, Any]:
+    """What to fit to, and rows to test on."""
+    if source == "memory":
+        return *generated(rows, 0, inputs), *generated(20_000, 1, inputs)
+    if source == "parquet":
+        import pandas as pd
+
+        X, y = generated(20_000, 1, inputs)
+        return folder, "target", pd.DataFrame(X, columns=[f"x{j}" for j in range(inputs)]), y
+    import pandas as pd
+
+    frame = pd.read_parquet(folder)
+    order = np.random.default_rng(0).permutation(len(frame))
+    held = len(frame) // 5
+    X, y = frame.drop(columns="target"), frame["target"].to_numpy()
+    return X.iloc[order[held:]], y[order[held:]], X.iloc[order[:held]], y[order[:held]]
+
+
+def whole(X: Any, y: Any) -> tuple[Any, Any]:
+    """Files as a frame in memory, for those who need one."""
+    if not isinstance(X, str):
+        return X, y
+    import pandas as pd
+
+    frame = pd.read_parquet(X)
+    return frame.drop(columns=y), frame[y].to_numpy()
+
+
+def auto(X: Any, y: Any) -> Any:
     from svmselect import AutoSVC
 
     return AutoSVC(random_state=0).fit(X, y)
 
 
-def nystroem(X: np.ndarray, y: np.ndarray) -> object:
+def encoder() -> Any:
+    """Words one-hot, numbers standardised, gaps filled in."""
+    from sklearn.compose import make_column_selector, make_column_transformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    words = OneHotEncoder(handle_unknown="ignore", max_categories=100, sparse_output=False)
+    numbers = make_pipeline(SimpleImputer(), StandardScaler())
+    return make_column_transformer(
+        (numbers, make_column_selector(dtype_include="number")),
+        (words, make_column_selector(dtype_exclude="number")),
+    )
+
+
+def nystroem(X: Any, y: Any) -> Any:
     from sklearn.kernel_approximation import Nystroem
     from sklearn.model_selection import GridSearchCV
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import StandardScaler
     from sklearn.svm import LinearSVC
 
+    X, y = whole(X, y)
     steps = [
-        ("scale", StandardScaler()),
+        ("scale", StandardScaler() if isinstance(X, np.ndarray) else encoder()),
         ("map", Nystroem(n_components=LANDMARKS, random_state=0)),
         ("svc", LinearSVC(dual=False)),
     ]
@@ -73,69 +129,164 @@ def nystroem(X: np.ndarray, y: np.ndarray) -> object:
     grid["map__gamma"] = [gamma / X.shape[1] for gamma in GRID["map__gamma"]]
     search = GridSearchCV(Pipeline(steps), grid, cv=3, refit=False)
     part = np.random.default_rng(0).permutation(len(y))[:TUNED_ON]
-    search.fit(X[part], y[part])
+    rows = X[part] if isinstance(X, np.ndarray) else X.iloc[part]
+    search.fit(rows, y[part])
     return Pipeline(steps).set_params(**search.best_params_).fit(X, y)
 
 
-def measure(method: str, name: str, rows: int, folder: str) -> dict[str, object]:
+def gradient_descent(X: Any, y: Any) -> Any:
+    from sklearn.kernel_approximation import RBFSampler
+    from sklearn.linear_model import SGDClassifier
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    X, y = whole(X, y)
+    scale = (StandardScaler() if isinstance(X, np.ndarray) else encoder()).fit(X)
+    features = RBFSampler(gamma=0.3 / X.shape[1], n_components=LANDMARKS, random_state=0)
+    made, labels = SGDClassifier(loss="log_loss", alpha=1e-6, random_state=0), np.unique(y)
+    for at in range(0, len(y), 20_000):
+        part = slice(at, at + 20_000)
+        Z = scale.transform(X[part] if isinstance(X, np.ndarray) else X.iloc[part])
+        Z = features.fit_transform(Z) if at == 0 else features.transform(Z)
+        made.partial_fit(Z, y[part], labels)
+    return Pipeline([("scale", scale), ("map", features), ("svc", made)])
+
+
+def boosted(X: Any, y: Any) -> Any:
+    from lightgbm import LGBMClassifier
+
+    X, y = whole(X, y)
+    return LGBMClassifier(verbose=-1, n_jobs=int(os.environ["OMP_NUM_THREADS"])).fit(words(X), y)
+
+
+def words(X: Any) -> Any:
+    """Texts as categories, which is how LightGBM takes them."""
+    if isinstance(X, np.ndarray):
+        return X
+    texts = [name for name in X.columns if X[name].dtype.kind not in "iufb"]
+    return X.astype(dict.fromkeys(texts, "category"))
+
+
+FITS = dict(zip(METHODS, (auto, nystroem, gradient_descent, boosted), strict=True))
+
+
+def measure(method: str, *of: Any) -> dict[str, Any]:
     """Fit, test, and look at the clock and at the memory; in a fresh process."""
-    X, y, X_test, y_test = load(name, rows, folder)
+    X, y, X_test, y_test = given(*of)
     before, cpu = time.perf_counter(), time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = auto(X, y) if method == "AutoSVC" else nystroem(X, y)
+        model = FITS[method](X, y)
     seconds, cpu = time.perf_counter() - before, time.process_time() - cpu
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    error = float(np.mean(model.predict(X_test) != y_test))
-    loss = None
+    if method == "LightGBM":
+        X_test = words(X_test)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        error = float(np.mean(model.predict(X_test) != y_test))
+        loss = None
+        if hasattr(model, "predict_proba"):
+            at = np.searchsorted(model.classes_, y_test)
+            p = model.predict_proba(X_test)[np.arange(len(y_test)), at]
+            loss = float(-np.mean(np.log(np.maximum(p, 1e-15))))
+    found = {"error": error, "loss": loss, "seconds": seconds, "cpu": cpu, "peak": peak}
     if method == "AutoSVC":
-        p = model.predict_proba(X_test)[np.arange(len(y_test)), (y_test > 0).astype(int)]
-        loss = float(-np.mean(np.log(np.maximum(p, 1e-300))))
-        words = model.explain()
-    else:
-        words = str({key: model.get_params()[key] for key in GRID})
-    return {
-        "rows": len(y), "inputs": X.shape[1], "error": error, "log loss": loss,
-        "seconds": seconds, "cpu": cpu, "peak": peak, "words": words,
-    }  # fmt: skip
+        found["words"] = model.explain()
+        spent: dict[str, float] = {}
+        for record in model.trace_:
+            spent[record.run] = spent.get(record.run, 0.0) + record.evaluation.seconds
+        found["spent"] = {name: round(value, 1) for name, value in spent.items()}
+    return found
+
+
+def report(what: str, method: str, source: str, rows: int, inputs: int, folder: str, threads: int):
+    """One line of the table, from a process of its own."""
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    environment = os.environ | dict.fromkeys(names, str(threads))
+    task = json.dumps([method, source, rows, inputs, folder])
+    done = subprocess.run(
+        [sys.executable, __file__, "one", "--task", task], env=environment,
+        stdout=subprocess.PIPE, text=True, check=True,
+    )  # fmt: skip
+    r = json.loads(done.stdout.splitlines()[-1])
+    loss = "" if r["loss"] is None else f"{r['loss']:.3f}"
+    print(
+        f"| {what} | {method} | {100 * r['error']:.2f} | {loss} | {r['seconds']:.1f} | "
+        f"{r['cpu']:.0f} | {r['peak']:.2f} |",
+        flush=True,
+    )
+    if "words" in r:
+        print(f"<!-- {json.dumps(r['spent'])} {r['words']} -->", flush=True)
+
+
+def on_dask(folder: str, inputs: int) -> None:
+    """One worker, then two: the passes of a fit, and whether both give the same."""
+    import dask.dataframe as dd
+    from distributed import Client, LocalCluster
+
+    from svmselect import AutoSVC
+
+    X = np.random.default_rng(1).normal(size=(20_000, inputs))
+    values = []
+    for workers in (1, 2):
+        with (
+            LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as made,
+            Client(made),
+        ):
+            frame = dd.read_parquet(folder)
+            rows, y = frame.drop(columns="target"), frame["target"]
+            before = time.perf_counter()
+            model = AutoSVC(random_state=0).fit(rows, y)
+            seconds = time.perf_counter() - before
+        passes = [r for r in model.trace_ if r.run.endswith("all rows")]
+        over_all = sum(
+            r.evaluation.seconds for r in passes if r.evaluation.details["rows"] > 200_000
+        )
+        values.append(model.decision_function(X))
+        print(f"{workers} workers: {seconds:.0f} s, passes over all rows {over_all:.0f} s")
+    print(f"largest difference of decision values {np.abs(values[0] - values[1]).max():.1e}")
 
 
 def main() -> None:
-    """Run every method on every data set, one process each, and print a table."""
+    """Run what is asked for, one process each, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--data", default="")
+    parser.add_argument("what", choices=["memory", "parquet", "tables", "dask", "one"])
+    parser.add_argument("--rows", type=int, nargs="*", default=[])
+    parser.add_argument("--inputs", type=int, default=50)
+    parser.add_argument("--folder", default="rows")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--methods", nargs="*", default=METHODS, choices=METHODS)
-    parser.add_argument("--sets", nargs="*", default=["generated", "connect-4"])
-    parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.one:
-        print(json.dumps(measure(*options.one, options.rows, options.data)))
+    parser.add_argument("--sets", nargs="*")
+    parser.add_argument("--task", help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.what == "one":
+        print(json.dumps(measure(*json.loads(asked.task))))
         return
-    threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-    environment = os.environ | dict.fromkeys(threads, str(options.threads))
-    print("| data | method | error % | log loss | seconds | CPU s | peak GiB |")
-    print("|---|---|---|---|---|---|---|")
-    told = []
-    for name in options.sets:
-        if name != "generated" and not options.data:
-            continue
-        for method in options.methods:
-            command = [sys.executable, __file__, "--one", method, name]
-            command += ["--rows", str(options.rows), "--data", options.data]
-            done = subprocess.run(
-                command, env=environment, stdout=subprocess.PIPE, text=True, check=True
-            )
-            r = json.loads(done.stdout)
-            loss = "" if r["log loss"] is None else f"{r['log loss']:.3f}"
-            print(
-                f"| {name}, {r['rows']} x {r['inputs']} | {method} | {100 * r['error']:.2f} | "
-                f"{loss} | {r['seconds']:.0f} | {r['cpu']:.0f} | {r['peak']:.2f} |",
-                flush=True,
-            )
-            told.append(f"{name}, {method}:\n{r['words']}")
-    print("\n" + "\n\n".join(told))
+    folder = Path(asked.folder)
+    if asked.what != "dask":
+        print("| data | method | error % | log loss | seconds | CPU s | peak GiB |")
+        print("|---|---|---|---|---|---|---|")
+    if asked.what == "tables":
+        for path in sorted(folder.glob("*.parquet")):
+            if asked.sets is None or path.stem in asked.sets:
+                for method in asked.methods:
+                    report(path.stem, method, "table", 0, 0, str(path), asked.threads)
+        return
+    for rows in asked.rows or [
+        {"memory": 100_000, "parquet": 1_000_000, "dask": 4_000_000}[asked.what]
+    ]:
+        here = folder / f"{rows}x{asked.inputs}"
+        if asked.what != "memory":
+            write_parquet(here, rows, asked.inputs)
+        try:
+            if asked.what == "dask":
+                on_dask(str(here), asked.inputs)
+            else:
+                for method in asked.methods:
+                    title = f"{rows:,} x {asked.inputs}, {asked.what}"
+                    report(title, method, asked.what, rows, asked.inputs, str(here), asked.threads)
+        finally:
+            shutil.rmtree(here, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ process, runs under the same limit. That is what makes results independent of ``
 from __future__ import annotations
 
 import signal
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ThreadPoolExecutor, wait
@@ -156,6 +157,8 @@ class Dask:
     retries : int, default 2
         How often a task that raised an error is tried again, for errors that pass, such as a lost
         connection.
+    client : distributed.Client, optional
+        A client that is there already, and stays.
 
     Notes
     -----
@@ -163,21 +166,25 @@ class Dask:
     sees to both.
     """
 
-    def __init__(self, address: str, retries: int = 2) -> None:
-        try:
-            distributed: Any = import_module("distributed")
-        except ImportError:
-            raise ValueError(
-                "a Dask cluster needs the package distributed: pip install 'svmselect[cluster]'"
-            ) from None
-        try:
-            self._client = distributed.Client(address, timeout=10, set_as_default=False)
-        except OSError as error:
-            raise ValueError(
-                f"no Dask scheduler answers at {address!r} ({error}); start one with "
-                "`dask scheduler` and workers with `dask worker ADDRESS`"
-            ) from None
+    def __init__(self, address: str, retries: int = 2, client: Any = None) -> None:
+        self._own = client is None
+        self._client = _client(address) if client is None else client
         self._executor = self._client.get_executor(pure=False, retries=retries)
+
+    @classmethod
+    def running(cls) -> Dask | None:
+        """Find the cluster of the client that was made in this process last.
+
+        Returns
+        -------
+        Dask or None
+            The cluster, None if there is no client.
+        """
+        found = sys.modules.get("distributed")
+        try:
+            return None if found is None else cls("", client=found.default_client())
+        except ValueError:  # there is no client
+            return None
 
     @property
     def size(self) -> int:
@@ -191,9 +198,81 @@ class Dask:
     def abandon(self) -> None:
         self._executor.shutdown(wait=False)
 
+    def hold(self, value: Any) -> Any:
+        """Give a value to the workers once, for many tasks; it outlives the worker that has it.
+
+        Parameters
+        ----------
+        value : object
+            The value.
+
+        Returns
+        -------
+        distributed.Future
+            What tasks are given in its place.
+        """
+        config = import_module("dask.config")
+        with config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
+            return self._client.submit(_same, value, pure=False)
+
+    def block(self, lazy: Any) -> Any:
+        """Have a piece of a collection made on the workers, or found there if it is persisted.
+
+        Parameters
+        ----------
+        lazy : Delayed
+            The piece.
+
+        Returns
+        -------
+        distributed.Future
+            What tasks are given in its place.
+        """
+        return self._client.compute(lazy)
+
+    def parquet(self, file: str) -> list[Any]:
+        """Have workers read a Parquet file.
+
+        Parameters
+        ----------
+        file : str
+            Its name, as workers see it.
+
+        Returns
+        -------
+        list of Delayed
+            Its row groups as lazy data frames.
+        """
+        collection = import_module("dask.dataframe").read_parquet(
+            file, split_row_groups=True, index=False
+        )
+        return list(collection.to_delayed())
+
     def close(self) -> None:
         """Leave the cluster as it was found."""
-        self._client.close()
+        if self._own:
+            self._client.close()
+
+
+def _client(address: str) -> Any:
+    """A client of the scheduler at an address; refuses where none answers."""
+    try:
+        distributed: Any = import_module("distributed")
+    except ImportError:
+        raise ValueError(
+            "a Dask cluster needs the package distributed: pip install 'svmselect[cluster]'"
+        ) from None
+    try:
+        return distributed.Client(address, timeout=10, set_as_default=False)
+    except OSError as error:
+        raise ValueError(
+            f"no Dask scheduler answers at {address!r} ({error}); start one with "
+            "`dask scheduler` and workers with `dask worker ADDRESS`"
+        ) from None
+
+
+def _same(value: T) -> T:
+    return value
 
 
 @contextmanager

@@ -104,7 +104,8 @@ def test_what_lies_elsewhere(tmp_path):
     mapped = np.memmap(tmp_path / "x", np.float64, "w+", shape=(4, 2))
     assert elsewhere(mapped)
     assert elsewhere(pieces())
-    assert not any(elsewhere(one) for one in (X, X.tolist(), "name", None))
+    assert all(elsewhere(one) for one in ("name", tmp_path, ["a.csv", tmp_path]))
+    assert not any(elsewhere(one) for one in (X, X.tolist(), [], None))
     with pytest.raises(ValueError, match="one entry a row"), rows_of(mapped, [1, 2], None):
         pass
     with pytest.raises(ValueError, match="has the labels in it"), rows_of(pieces(), y, None):

@@ -313,7 +313,7 @@ def test_refused(tmp_path: Path, content: str | bytes, message: str) -> None:
 def test_no_such_file_and_a_folder(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="there is no file"):
         open_source(tmp_path / "nothing.csv")
-    with pytest.raises(ValueError, match="is a folder"):
+    with pytest.raises(ValueError, match="is a folder without Parquet files"):
         open_source(tmp_path)
 
 

@@ -6,6 +6,8 @@ import shlex
 import sys
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -31,7 +33,11 @@ from svmselect.cli.tested import Tested
 from svmselect.estimators.callbacks import Watch
 from svmselect.estimators.following import expected_evaluations
 from svmselect.estimators.persist import save
+from svmselect.estimators.strategies.journal import passes_file
 from svmselect.files.lock import Lock
+from svmselect.parallel import Dask
+from svmselect.progress import Passes
+from svmselect.rows.tables import TableChunks
 from svmselect.tables.table import Table
 
 INTERRUPTED = 130
@@ -41,7 +47,7 @@ INTERRUPTED = 130
 class FitOptions:
     """What a fit is asked for."""
 
-    data: str
+    data: tuple[str, ...]
     table: TableOptions
     folder: Path
     test: str | None = None
@@ -62,6 +68,7 @@ class FitOptions:
     class_weight: tuple[str, ...] = ()
     rare: str = "keep"
     scoring: str | None = None
+    dask: str | None = None
 
     @property
     def settings(self) -> dict[str, str]:
@@ -77,13 +84,17 @@ class FitOptions:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows to train on, and rows to test on if there are any."""
+    """Rows to train on, and rows to test on if there are any.
+
+    Where not all are in memory ``chunks`` are how they are read, and X and y a sample.
+    """
 
     X: Table
     y: NDArray[Any]
     groups: NDArray[Any] | None = None
     test: tuple[Table, NDArray[Any]] | None = None
     source: str = ""
+    chunks: TableChunks | None = None
 
 
 def run(options: FitOptions, output: Output) -> int:
@@ -102,8 +113,10 @@ def run(options: FitOptions, output: Output) -> int:
     )
     if options.onnx:
         check_onnx()
-    with Bar(f"reading {Path(options.data).name}", None, output):
-        prepared = prepare(options.data, options.table)
+    with Bar(f"reading {Path(options.data[0]).name}", None, output):
+        prepared = prepare(options.data, options.table, _streams(options, model))
+    if options.dask is not None and not prepared.source.parquet:
+        raise ValueError(f"--dask reads Parquet files, and {prepared.source.title} is none")
     output.tell(prepared.words)
     for note in prepared.notes:
         output.note(note)
@@ -165,6 +178,15 @@ def _rows(
         rows = Rows(X[rest], y[rest], members, (X[apart], y[apart]), said)
     notes: list[str] = []
     n = len(rows.y)
+    if prepared.streamed or options.dask is not None:
+        apart = np.setdiff1d(X.rows, rows.X.rows)
+        chunks = TableChunks(prepared.source, prepared.encoder, prepared.target, apart - 1)
+        notes.append(
+            f"{prepared.total:,} rows are read in passes; {n:,} of them are in memory, for the "
+            "choice and the report"
+        )
+        output.note(notes[-1])
+        return replace(rows, chunks=chunks), notes
     if n > SMALL and not by_default(model):
         kept = subset(n, rows.y, options.table.rows or SMALL, seed)
         members = None if rows.groups is None else rows.groups[kept]
@@ -183,27 +205,58 @@ def _rows(
 
 def _chosen(options: FitOptions, model: Any, rows: Rows, output: Output, notes: list[str]) -> bool:
     """Run the search, which writes its trace as it goes; whether it was interrupted."""
-    from svmselect.estimators.base import fit_watched
+    from svmselect.estimators.base import fit_streamed, fit_watched
 
     path = options.folder / "trace.jsonl"
     if not options.resume:
         path.unlink(missing_ok=True)
+        passes_file(path).unlink(missing_ok=True)
     if options.resume:
         known = path.exists()
         said = f"going on with {path}" if known else f"there is no {path} to go on with: a new fit"
         output.note(said)
     bar = Bar("choosing", expected_evaluations(model, len(rows.y)), output, options.max_time)
-    with bar, Stopper(output) as stopper:
-        watch = Watch(Watcher(bar, stopper), path)
+    with bar, Stopper(output) as stopper, _workers(options) as cluster:
+        passing = Passes(bar, stopper)
+        watch = Watch(Watcher(bar, stopper), path, passing)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            fit_watched(model, rows.X, rows.y, rows.groups, watch)
+            if rows.chunks is None:
+                fit_watched(model, rows.X, rows.y, rows.groups, watch)
+            else:
+                fit_streamed(model, rows.chunks, watch, passing.first, cluster)
     told = set(model.selection_.notes)
     for warning in dict.fromkeys(str(one.message) for one in caught):
         if warning not in told:
             notes.append(warning)
             output.note(warning)
     return stopper.asked
+
+
+def _streams(options: FitOptions, model: Any) -> bool:
+    """Whether rows beyond those that fit in memory can be used; refuses --dask where not."""
+    table = options.table
+    able = by_default(model) and table.rows is None and table.groups is None
+    able = able and options.scoring is None
+    if options.dask is not None and not able:
+        raise ValueError(
+            "--dask is for many rows and the default choice: leave --rows, --groups, --scoring, "
+            "--criterion and --search out"
+        )
+    return able
+
+
+@contextmanager
+def _workers(options: FitOptions) -> Iterator[Dask | None]:
+    """The cluster that was asked for, None without."""
+    if options.dask is None:
+        yield None
+        return
+    cluster = Dask(options.dask)
+    try:
+        yield cluster
+    finally:
+        cluster.close()
 
 
 def _grid(options: FitOptions, model: Any, rows: Rows, output: Output) -> Any:

@@ -79,6 +79,14 @@ Data = Annotated[
         help="A CSV, TSV, Parquet, Excel, JSON-lines, SVMlight or ARFF file; - for standard input.",
     ),
 ]
+Tables = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="DATA",
+        help="A CSV, TSV, Parquet, Excel, JSON-lines, SVMlight or ARFF file; several of them, a "
+        "quoted pattern or a folder of Parquet files, which are one table; - for standard input.",
+    ),
+]
 Target = Annotated[
     str | None,
     typer.Option(
@@ -277,6 +285,15 @@ Jobs = Annotated[
         "-j",
         metavar="N",
         help="Worker processes; -1 for all cores.",
+        rich_help_panel=RUN,
+    ),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--dask",
+        metavar="ADDRESS",
+        help="A Dask scheduler, whose workers read and add up many rows of Parquet files.",
         rich_help_panel=RUN,
     ),
 ]

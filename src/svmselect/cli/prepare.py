@@ -63,7 +63,10 @@ class TableOptions:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """Rows that can be classified; ``notes`` say what was left out, ``left`` has these columns."""
+    """Rows that can be classified; ``notes`` say what was left out, ``left`` has these columns.
+
+    ``streamed`` says that they are a sample of rows that are to be read in passes.
+    """
 
     source: Source
     target: str
@@ -74,6 +77,7 @@ class Prepared:
     notes: tuple[str, ...]
     left: tuple[Left, ...] = ()
     groups: NDArray[Any] | None = None
+    streamed: bool = False
 
     def matrix(self, standardize: bool) -> Array:
         """The rows as numbers, as an estimator would have them."""
@@ -93,22 +97,27 @@ class Prepared:
         shown = ", ".join(f"{name} {n:,}" for name, n in list(held.items())[:6])
         more = ", ..." if len(held) > 6 else ""
         part = "" if self.total == len(self.y) else f" of {self.total:,}"
+        part += " rows in memory" if self.streamed else " rows"
         inputs = count(len(self.encoder.inputs), "input")
         return (
-            f"{self.source.title} ({self.source.words}): {len(self.y):,}{part} rows, {inputs}; "
+            f"{self.source.title} ({self.source.words}): {len(self.y):,}{part}, {inputs}; "
             f"{self.target} is {shown}{more}"
         )
 
 
-def prepare(data: str, options: TableOptions) -> Prepared:
-    """Read a table, notice what is no input, refuse what cannot be used."""
+def prepare(data: str | Sequence[str], options: TableOptions, streams: bool = False) -> Prepared:
+    """Read a table, notice what is no input, refuse what cannot be used.
+
+    ``streams`` allows for rows that do not fit in memory, of which a sample is kept.
+    """
     source = open_source(data, options.header)
     target = source.column(options.target)
     ignore = {source.column(name) for name in options.ignore}
     use = {source.column(name) for name in options.use}
     table = gather(source, target, options.rows, options.seed)
     notes = list(source.notes)
-    if len(table) < table.total:
+    streamed = streams and len(table) < table.total
+    if len(table) < table.total and not streamed:
         notes.append(
             f"{len(table):,} of {table.total:,} rows are used, drawn at random (seed "
             f"{options.seed}); --rows changes that"
@@ -133,16 +142,20 @@ def prepare(data: str, options: TableOptions) -> Prepared:
     most = _most_rows(len(encoder.columns), len(np.unique(labels)))
     if len(labels) > most:
         kept = subset(len(labels), labels, most, options.seed)
-        notes.append(
-            f"{len(kept):,} of {len(labels):,} rows are used, which is what {len(encoder.columns)} "
-            f"encoded columns and {len(np.unique(labels))} classes leave room for in memory"
-        )
+        streamed = streams
+        if not streamed:
+            notes.append(
+                f"{len(kept):,} of {len(labels):,} rows are used, which is what "
+                f"{len(encoder.columns)} encoded columns and {len(np.unique(labels))} classes "
+                "leave room for in memory"
+            )
         inputs, labels = inputs.take(kept), labels[kept]
         groups = None if groups is None else groups[kept]
     encoder.check(inputs, source.title)
     return Prepared(
-        source, target, encoder, inputs, labels, table.total, tuple(notes), tuple(left), groups
-    )
+        source, target, encoder, inputs, labels, table.total, tuple(notes), tuple(left), groups,
+        streamed,
+    )  # fmt: skip
 
 
 def prepare_test(data: str, like: Prepared, options: TableOptions) -> tuple[Table, NDArray[Any]]:

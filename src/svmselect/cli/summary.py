@@ -37,7 +37,7 @@ class FitSummary:
 
         origin = {
             "data": self.prepared.source.title,
-            "rows": len(self.prepared.y),
+            "rows": self.model.selection_.rows,
             "digest": self.prepared.source.digest,
             "svmselect": __version__,
         }

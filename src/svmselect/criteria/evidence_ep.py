@@ -12,6 +12,7 @@ from svmselect.kernels import Kernel
 from svmselect.posterior.approximation import EP
 from svmselect.posterior.curvature import evidence_hessian
 from svmselect.posterior.ep import propagate
+from svmselect.posterior.on_device import evidence_on
 from svmselect.types import Array, IntArray, Sensitivity
 
 
@@ -22,7 +23,7 @@ class EvidenceEP(Criterion):
     Parameters
     ----------
     device : {"cpu", "cuda"}, default "cpu"
-        Where matrices are computed; "cuda" needs torch.
+        Where matrices are made and computed; "cuda" needs torch.
     rank : int, optional
         Take a low-rank prior from that many landmarks, O(n r^2) a sweep.
     normalised : bool, default False
@@ -73,7 +74,27 @@ class EvidenceEP(Criterion):
         return self.rank is None and self.device == "cpu"
 
     def evaluate(self, context: Context, gradient: bool) -> Verdict:
+        if self.device != "cpu" and self.rank is None:
+            return self._on_device(context, gradient)
         return self._judge(context, gradient)[0]
+
+    def _on_device(self, context: Context, gradient: bool) -> Verdict:
+        """The verdict, with no n x n matrix on the host."""
+        n = context.total
+        rows, weights, group = distinct(context.X, context.y, context.weights)
+        known = context.start.get("ep")
+        found = evidence_on(
+            self.device, context.kernel, context.X[rows], context.y[rows], context.C,
+            context.loss, weights, self.normalised, None if known is None else known.at(rows),
+            gradient,
+        )  # fmt: skip
+        context.trained["ep"] = found.start.at(group)
+        details = {
+            "log_evidence": found.log_evidence, "sweeps": found.sweeps, "residual": found.residual,
+        }  # fmt: skip
+        slopes = None if found.gradient is None else found.gradient / n
+        value = found.log_evidence / n
+        return Verdict(value, details=details, status=found.status, gradient=slopes)
 
     def expand(self, context: Context) -> Verdict:
         """Evaluate with gradient and Hessian, both exact.

@@ -22,7 +22,7 @@ from svmselect.criteria import available, get_criterion
 from svmselect.estimators.averaging import by_posterior, check_rows
 from svmselect.estimators.by_criterion import SearchOptions, by_criterion, served
 from svmselect.estimators.by_default import MANY, Limits, by_default
-from svmselect.estimators.by_rows import SEVERAL, Many, grow, of_arrays, opened
+from svmselect.estimators.by_rows import SEVERAL, Many, grow, of_arrays
 from svmselect.estimators.by_scoring import as_scorer, by_scoring
 from svmselect.estimators.callbacks import CallbackSupportMixin, Reporter, Watch, with_callbacks
 from svmselect.estimators.chosen import fitted_machines, sharpen
@@ -32,6 +32,7 @@ from svmselect.estimators.given import by_input, dense, learned, spans, variable
 from svmselect.estimators.machines import to_dual_coef
 from svmselect.estimators.members import Member, Recipe, averaged, weighed
 from svmselect.estimators.moderated import by_moderation, hinges
+from svmselect.estimators.opened import many_of_table, opened, rows_in, taken
 from svmselect.estimators.optimism import lost_odds
 from svmselect.estimators.options import (
     averages,
@@ -49,6 +50,9 @@ from svmselect.estimators.scaling import Scaling
 from svmselect.estimators.sparse_rows import keeps_zeros, rotatable
 from svmselect.kernels import Kernel
 from svmselect.kernels.sparse import rotated
+from svmselect.parallel import Dask
+from svmselect.rows.base import Told
+from svmselect.rows.tables import TableChunks
 from svmselect.search.checkpoint import seed_of
 from svmselect.search.trace import Trace, without_hessian
 from svmselect.selection.hierarchy import of_variables
@@ -74,16 +78,21 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
         tags.input_tags.allow_nan = self.missing != "error"
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> AutoMachine:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None
+    ) -> AutoMachine:
         """Choose the hyperparameters and train.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n, d)
+        X : array-like or sparse matrix of shape (n, d), or rows that need not be in memory
             The inputs. Sparse ones with at most a tenth of their entries filled are taken as they
             are, not standardised, and are not made dense where there are more inputs than rows.
+            Rows need not be in memory in a ``numpy.memmap``, an iterable of pieces (X, y), files
+            (a name, a folder of Parquet files, a pattern or a list of them), and an array or data
+            frame of Dask.
         y : array-like of shape (n,)
-            The labels.
+            The labels. For files the name of their column; for pieces None.
         sample_weight : array-like of shape (n,), optional
             How many copies each row counts for; 0 is its absence.
         groups : array-like of shape (n,), optional
@@ -96,8 +105,8 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
         """
         check_options(self)
         with (
-            Following(self, getattr(X, "shape", (0,))[0]) as following,
-            opened(self, X, y, sample_weight) as given,
+            Following(self, rows_in(X)) as following,
+            opened(self, X, y, sample_weight, following.passing.first) as given,
         ):
             self._fit(*given, groups, Watch(following, passing=following.passing))
         if following.stopper.asked:
@@ -114,7 +123,10 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
         many = X if isinstance(X, Many) else None
         if many is not None:
             X, y, sample_weight = many.first
-        X, y = learned(self, X, y, groups, sample_weight)
+        if many is None or many.encoder is None:
+            X, y = learned(self, X, y, groups, sample_weight)
+        else:
+            taken(self, many.encoder)
         check_classification_targets(y)
         looks_like_numbers(y)
         weights = groups_of = None
@@ -398,3 +410,12 @@ def _parameters(C: Any, kernels: tuple[Any, ...]) -> dict[str, Any]:
         return {"C": C, "kernel": kernels}
     (kernel,) = kernels
     return {"C": C, **dict(zip(kernel.names, np.exp(kernel.theta).tolist(), strict=True))}
+
+
+def fit_streamed(
+    model: AutoMachine, chunks: TableChunks, watch: Watch, told: Told, cluster: Dask | None
+) -> None:
+    """``fit`` to rows of a table that are not in memory, followed likewise."""
+    seed = model._seed(watch.checkpoint)
+    many = many_of_table(chunks, seed, told, cluster=cluster)
+    model._fit(many, None, None, None, watch)

@@ -7,8 +7,6 @@ its scaling of the inputs over to all rows (``strategies/grown.py``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,14 +28,15 @@ from svmselect.estimators.strategies.grown import (
     Grower,
     Grown,
 )
-from svmselect.estimators.strategies.journal import PassJournal
+from svmselect.estimators.strategies.journal import PassJournal, passes_file
 from svmselect.probability.calibration import Sigmoid
 from svmselect.rows import ArrayRows, Rows
-from svmselect.rows.opening import elsewhere, rows_of
+from svmselect.rows.base import Told
 from svmselect.rows.scan import Scan, scan
 from svmselect.search.trace import STRATEGY, Record, Trace
 from svmselect.selection.relevance import relevance, scales
-from svmselect.types import Array, ErrorEstimate, Evaluation
+from svmselect.tables import Encoder
+from svmselect.types import Array, ErrorEstimate, Evaluation, Note
 
 SEVERAL = 20_000
 """Rows beyond which a fit is grown from a sample."""
@@ -49,11 +48,13 @@ CHOSEN_ON = 12_000
 
 @dataclass(frozen=True, eq=False)
 class Many:
-    """Rows to be grown to, once the sample has been fitted."""
+    """Rows to be grown to, once the sample has been fitted; ``encoder`` made them of a table."""
 
     rows: Rows
     sample: Scan
     seed: int
+    encoder: Encoder | None = None
+    notes: tuple[Note, ...] = ()
 
     @property
     def first(self) -> tuple[Array, NDArray[Any], Array]:
@@ -62,7 +63,13 @@ class Many:
         return self.sample.X[part], self.sample.y[part], self.sample.weights[part]
 
 
-def look(rows: Rows, seed: int, told: Callable[[int], bool] | None = None) -> Many:
+def look(
+    rows: Rows,
+    seed: int,
+    told: Told | None = None,
+    encoder: Encoder | None = None,
+    notes: tuple[Note, ...] = (),
+) -> Many:
     """The first pass: count, check, and draw the sample; refuses what cannot be classified."""
     most = max(CHOSEN_ON, min(SAMPLE, SAMPLE_CELLS // rows.width))
     found: Scan | None = rows.total(scan, seed, most, told=told)
@@ -82,20 +89,7 @@ def look(rows: Rows, seed: int, told: Callable[[int], bool] | None = None) -> Ma
             "sample to meet it; leave it out, join it with another, or give such rows a weight "
             "and fewer of the others"
         )
-    return Many(rows, found, seed)
-
-
-@contextmanager
-def opened(model: Any, X: Any, y: Any, weights: Any) -> Iterator[tuple[Any, Any, Any]]:
-    """What ``fit`` was given: arrays as they are, all else as rows that come in chunks."""
-    if not elsewhere(X):
-        yield X, y, weights
-        return
-    said = refusal(model, None)
-    if said is not None:
-        raise ValueError(f"{type(model).__name__} cannot read rows in chunks here: {said}")
-    with rows_of(X, y, weights) as rows:
-        yield look(rows, model._seed(model._checkpoint)), None, None
+    return Many(rows, found, seed, encoder, notes)
 
 
 def of_arrays(
@@ -138,18 +132,19 @@ def grow(model: Any, many: Many, watch: Watch) -> None:
     path = watch.checkpoint
     digest = data_hash(sample.X, codes, sample.weights)
     said = f"{digest} {chosen.kernel!r} {chosen.C!r} {chosen.loss}"
-    journal = PassJournal(None if path is None else path.with_suffix(".passes.npz"), said)
+    journal = PassJournal(None if path is None else passes_file(path), said)
     left = None if model.max_time is None else max(0.0, model.max_time - selection.seconds)
     budget = Budget(seconds=left, device=model.device, single=sample.rows > DOUBLE)
     grower = Grower(
         many.rows, sample, chosen, budget,
         seed=many.seed, journal=journal, passing=watch.passing,
     )  # fmt: skip
-    _keep(model, grower.grow(), sample)
+    _keep(model, grower.grow(), many)
 
 
-def _keep(model: Any, grown: Grown, sample: Scan) -> None:
+def _keep(model: Any, grown: Grown, many: Many) -> None:
     """Store the machines as the model's own, landmarks as support vectors."""
+    sample = many.sample
     k = len(model.classes_)
     member = np.searchsorted(model.classes_, grown.labels)
     order = np.lexsort((grown.numbers, member))
@@ -191,7 +186,7 @@ def _keep(model: Any, grown: Grown, sample: Scan) -> None:
         kernel=grown.kernel,
         value=grown.value,
         trace=Trace(records, before.trace.provenance, before.trace.path),
-        notes=(*notes, *grown.notes),
+        notes=(*notes, *many.notes, *grown.notes),
         error=ErrorEstimate(grown.error, float(grown.counts.sum())),
         calibration=calibration,
         held_out=None,

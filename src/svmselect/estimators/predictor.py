@@ -16,6 +16,7 @@ from svmselect.estimators.decisions import threshold_of
 from svmselect.estimators.given import dense, encoded
 from svmselect.estimators.keeping import as_plain, from_plain
 from svmselect.estimators.machines import Machines, from_dual_coef
+from svmselect.estimators.opened import by_piece
 from svmselect.estimators.posteriors import Posteriors
 from svmselect.estimators.rest import Rest, against_rest
 from svmselect.estimators.scaling import Bend, Scaling
@@ -126,6 +127,7 @@ class Predictor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         said += [companion._probabilities(X) for companion in self.companions_]
         return np.asarray(sum(w * p for w, p in zip(self.weights_, said, strict=True)))
 
+    @by_piece
     def decision_function(self, X: Any) -> Array:
         """Compute decision values.
 
@@ -152,6 +154,7 @@ class Predictor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return np.asarray(logs[:, 1] - logs[:, 0])
         return np.asarray(self._of_matrix(X)[:, 0])
 
+    @by_piece
     def predict_proba(self, X: Any) -> Array:
         """Compute the probabilities of ``classes_``; the largest is the prediction.
 
@@ -167,6 +170,7 @@ class Predictor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return self._probabilities(self._encoded(X))
 
+    @by_piece
     def predict_log_proba(self, X: Any) -> Array:
         """Compute the logarithms of ``predict_proba``.
 
@@ -183,6 +187,7 @@ class Predictor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X = self._encoded(X)
         return _log(self._probabilities(X)) if len(self.classes_) > 2 else self._logs(X)
 
+    @by_piece
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the most probable class of each row, or the one that ``threshold`` asks for.
 
@@ -207,6 +212,7 @@ class Predictor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return np.asarray(self.classes_[probabilities.argmax(axis=1)])
         return np.asarray(self.classes_[decide(probabilities, self._utilities)])
 
+    @by_piece
     def predict_set(self, X: Any, alpha: float = 0.1) -> BoolArray:
         """Predict a set of classes for each row, which holds the true one as often as it says.
 

@@ -7,6 +7,7 @@ kernel without a row here is computed by that, in NumPy, and moved.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import singledispatch
 from typing import Any
 
@@ -26,21 +27,22 @@ from .tiles import Array
 
 def values(kernel: Kernel, X: Array, Z: Array, device: Device) -> Matrix:
     """Compute k(x_i, z_j) on the device."""
-    return _values(kernel, device.put(X), device.put(Z), device)
+    return values_of(kernel, device.put(X), device.put(Z), device)
 
 
 @singledispatch
-def _values(kernel: Kernel, X: Matrix, Z: Matrix, device: Device) -> Matrix:
+def values_of(kernel: Kernel, X: Matrix, Z: Matrix, device: Device) -> Matrix:
+    """``values`` of rows that are there already."""
     return device.put(kernel(device.get(X), device.get(Z)))
 
 
-@_values.register
+@values_of.register
 def _(kernel: RBF, X: Matrix, Z: Matrix, device: Device) -> Matrix:
     s = _squares(kernel.by_column(), X, Z, device, -0.5)
     return device.xp.exp(s, out=s)
 
 
-@_values.register
+@values_of.register
 def _(kernel: Matern, X: Matrix, Z: Matrix, device: Device) -> Matrix:
     xp = device.xp
     t = xp.sqrt(xp.clip(_squares(kernel.by_column(), X, Z, device, 2.0 * kernel.nu), 0.0, None))
@@ -50,12 +52,12 @@ def _(kernel: Matern, X: Matrix, Z: Matrix, device: Device) -> Matrix:
     return decay * (1.0 + t if kernel.nu == 1.5 else 1.0 + t + t * t / 3.0)
 
 
-@_values.register
+@values_of.register
 def _(kernel: Constant, X: Matrix, Z: Matrix, device: Device) -> Matrix:
     return device.put(np.full((len(X), len(Z)), kernel.value))
 
 
-@_values.register
+@values_of.register
 def _(kernel: InnerProduct, X: Matrix, Z: Matrix, device: Device) -> Matrix:
     if isinstance(kernel, Linear):
         return kernel.scale * (X @ Z.T)
@@ -64,20 +66,27 @@ def _(kernel: InnerProduct, X: Matrix, Z: Matrix, device: Device) -> Matrix:
     return device.put(kernel(device.get(X), device.get(Z)))
 
 
-@_values.register
+@values_of.register
 def _(kernel: Sum, X: Matrix, Z: Matrix, device: Device) -> Matrix:
-    total, *others = (_values(part, X, Z, device) for part in kernel.parts)
-    for other in others:
-        total = total + other
+    first, *others = _varying_first(kernel.parts)
+    total = values_of(first, X, Z, device)
+    for part in others:
+        total += part.value if isinstance(part, Constant) else values_of(part, X, Z, device)
     return total
 
 
-@_values.register
+@values_of.register
 def _(kernel: Product, X: Matrix, Z: Matrix, device: Device) -> Matrix:
-    total, *others = (_values(part, X, Z, device) for part in kernel.parts)
-    for other in others:
-        total = total * other
+    first, *others = _varying_first(kernel.parts)
+    total = values_of(first, X, Z, device)
+    for part in others:
+        total *= part.value if isinstance(part, Constant) else values_of(part, X, Z, device)
     return total
+
+
+def _varying_first(parts: Sequence[Kernel]) -> list[Kernel]:
+    """Constants last, where they are numbers that a matrix is changed by."""
+    return sorted(parts, key=lambda part: isinstance(part, Constant))
 
 
 def _squares(length_scale: Any, X: Matrix, Z: Matrix, device: Device, factor: float) -> Matrix:

@@ -16,13 +16,18 @@ class Passes:
         self._number = -1
         self._began = 0.0
 
-    def __call__(self, done: int, rows: int, number: int) -> bool:
+    def first(self, done: int) -> bool:
+        """So many rows of the first pass are done, before anybody knows how many there are."""
+        return self(done, None, 0)
+
+    def __call__(self, done: int, rows: int | None, number: int) -> bool:
         """So many rows of a pass are done, of so many; whether to stop."""
         now = time.monotonic()
         if number != self._number:
             self._number, self._began = number, now
-            self.bar.restart(f"pass {number} over {rows:,} rows")
+            self.bar.restart("reading" if rows is None else f"pass {number} over {rows:,} rows")
         elif now > self._began:
-            self.bar.text = f"pass {number}, {done / (now - self._began):,.0f} rows a second"
+            what = "reading" if rows is None else f"pass {number}"
+            self.bar.text = f"{what}, {done / (now - self._began):,.0f} rows a second"
         self.bar.reach(done, rows)
         return self.stopper.asked

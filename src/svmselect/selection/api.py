@@ -110,6 +110,7 @@ def select(
     options: Mapping[str, Any] | None = None,
     validation: tuple[Any, Any] | None = None,
     patience: int = 10,
+    device: str = "cpu",
 ) -> Selection:
     """Choose C and the kernel's parameters by one criterion and one search.
 
@@ -163,6 +164,8 @@ def select(
         there, and gives the point with the lowest.
     patience : int, default 10
         See ``validation``.
+    device : {"cpu", "cuda"}, default "cpu"
+        Where matrices are computed by the criteria that have this option, the evidences.
 
     Returns
     -------
@@ -190,6 +193,8 @@ def select(
     >>> chosen.predict([[0.0, 1.0], [1.0, -0.5]])
     array([0, 1])
     """
+    if device != "cpu":
+        options = {**(options or {}), "device": device}
     plan = Plan.of(
         Dataset.of(X, y, weights), criterion, options, search, kernel, loss, fit_intercept, prior,
         start, bounds, n_starts, random_state, checkpoint, validation, patience,

@@ -60,7 +60,7 @@ def parquet_source(path: Path, title: str) -> Source:
     reader = Parquet(path, title, names, tuple(stored))
     return Source(
         path, title, "Parquet", names, reader, nominal=frozenset(words),
-        notes=renamed(stored, names),
+        notes=renamed(stored, names), parquet=(path.absolute(),), stored=tuple(stored),
     )  # fmt: skip
 
 

@@ -37,7 +37,8 @@ class Source:
 
     ``words`` describe the format; ``target`` is the column a format itself says is to be predicted;
     ``decimal`` the decimal mark of its texts; ``nominal`` the columns that are categories however
-    they look; ``sparse`` whether a column that is not there is zero.
+    they look; ``sparse`` whether a column that is not there is zero; ``parquet`` the files that a
+    cluster can read by itself, with columns ``stored``.
     """
 
     path: Path
@@ -50,6 +51,8 @@ class Source:
     nominal: frozenset[str] = frozenset()
     sparse: bool = False
     notes: tuple[str, ...] = ()
+    parquet: tuple[Path, ...] = ()
+    stored: tuple[str, ...] = ()
 
     def frames(self) -> Iterator[Any]:
         """Data frames of a bounded number of cells, one after another."""
@@ -58,7 +61,7 @@ class Source:
 
     @cached_property
     def digest(self) -> str:
-        """The SHA-256 of the file, by which it is known again; empty where there is no file."""
+        """The SHA-256 of the file, by which it is known again; empty where there is none."""
         if not self.path.is_file():
             return ""
         with self.path.open("rb") as file:
@@ -93,19 +96,23 @@ class Source:
         return self.names[position - 1 if position > 0 else position]
 
 
-def open_source(path: str | Path, header: bool | None = None) -> Source:
+def open_source(path: str | Path | Sequence[str | Path], header: bool | None = None) -> Source:
     """Look at a file, by its content rather than its name; "-" is standard input.
 
+    A folder of Parquet files, a pattern and a list of names are one table of several files.
     ``header`` says whether the first line of a text table has the names, None to find out.
     """
-    if str(path) == "-":
+    from svmselect.tables.several import several
+
+    def open_one(file: Path) -> Source:
+        if not file.exists():
+            raise ValueError(f"there is no file {file}; check the name and the folder")
+        return _open(file, file.name, header)
+
+    wanted = [path] if isinstance(path, str | Path) else list(path)
+    if [str(one) for one in wanted] == ["-"]:
         return _open(_spooled(), "standard input", header)
-    file = Path(path)
-    if file.is_dir():
-        raise ValueError(f"{file} is a folder; give a file in it")
-    if not file.exists():
-        raise ValueError(f"there is no file {file}; check the name and the folder")
-    return _open(file, file.name, header)
+    return several(wanted, open_one)
 
 
 def _open(path: Path, title: str, header: bool | None) -> Source:

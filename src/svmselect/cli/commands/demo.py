@@ -32,7 +32,7 @@ def demo(
     told.say(f"$ svmselect fit {table} --target diagnosis --holdout 0.25 -o {output}")
     told.say("")
     of_table = TableOptions(target="diagnosis")
-    options = FitOptions(data=str(table), table=of_table, folder=output, holdout=0.25)
+    options = FitOptions(data=(str(table),), table=of_table, folder=output, holdout=0.25)
     return run(options, told)
 
 

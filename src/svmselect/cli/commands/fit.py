@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from glob import has_magic
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ from svmselect.cli import options as of
 
 
 def fit(
-    data: of.Data,
+    data: of.Tables,
     target: of.Target = None,
     test: of.Test = None,
     holdout: Annotated[
@@ -42,6 +43,7 @@ def fit(
     threshold: of.Threshold = "argmax",
     max_time: of.MaxTime = None,
     jobs: of.Jobs = None,
+    dask: of.Cluster = None,
     seed: of.Seed = 0,
     resume: Annotated[
         bool,
@@ -85,9 +87,9 @@ def fit(
         target, header, missing, ignore, use, rows, seed, categorical, ordered, groups
     )
     options = FitOptions(
-        data=data,
+        data=tuple(data),
         table=table,
-        folder=_folder(data) if output is None else output,
+        folder=_folder(data[0]) if output is None else output,
         test=test,
         holdout=holdout,
         criterion=criterion,
@@ -105,15 +107,20 @@ def fit(
         rare=rare.value,
         scoring=scoring,
         onnx=onnx,
+        dask=dask,
     )
     return run(options, Output(quiet, as_json))
 
 
 def _folder(data: str) -> Path:
-    """A folder beside where we are, named after the data file."""
-    if data == "-":
+    """A folder beside where we are, named after the data file, or the folder that it is in."""
+    path = Path(data)
+    while has_magic(path.name) and not path.exists():
+        path = path.parent
+    stem = path.name.split(".")[0] or path.name.strip(".")
+    if data == "-" or not stem:
         return Path("svmselect-out")
-    name = Path(data).name
-    stem = name.split(".")[0] or name.strip(".")
     folder = Path(stem)
-    return folder if folder.is_dir() or not folder.exists() else Path(f"{stem}-out")
+    holds_data = path.is_dir()
+    free = folder.is_dir() or not folder.exists()
+    return folder if free and not holds_data else Path(f"{stem}-out")

@@ -54,6 +54,11 @@ class PassJournal:
         write_whole(self.path, buffer.getvalue())
 
 
+def passes_file(trace: Path) -> Path:
+    """The journal's file beside the trace of a search."""
+    return trace.with_suffix(".passes.npz")
+
+
 def _read(path: Path, digest: str) -> dict[str, tuple[Machines, bool]]:
     with np.load(path, allow_pickle=False) as file:
         said = json.loads(str(file["header"]))

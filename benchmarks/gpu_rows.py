@@ -1,0 +1,132 @@
+"""A card: very many rows fitted from host memory, and the evidence with its gradient.
+
+    python benchmarks/gpu_rows.py [--device cuda] [--rows 4000000] [--n 20000] [--out FILE]
+
+Rows: ``rows`` x 50 of the generated rule of ``large.py`` in host memory, in double precision; the
+whole of ``AutoSVC(device=...).fit``, the choice of hyperparameters included, and where the time
+went; error and log loss of 20,000 new rows. Beside it, the same rows on the processor where
+``--beside`` asks for it, and a linear model on random features by gradient descent.
+
+Evidence: value and gradient of evidence-ep for ``n`` rows of 20 inputs, everything that is not in
+host memory at first counted: rows moved, the Gram matrix made, the gradient fetched.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))
+from evidence_ep import sample
+from large import generated
+from svmselect import AutoSVC, score
+from svmselect.kernels import RBF, Constant
+
+
+def rows_on(device: str, rows: int) -> dict[str, object]:
+    """Fit, test, and look at the clock."""
+    X, y = generated(rows, 0)
+    new = generated(20_000, 1)
+    began, cpu = time.perf_counter(), time.process_time()
+    model = AutoSVC(random_state=0, device=device).fit(X, y)
+    seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
+    p = model.predict_proba(new[0])[np.arange(len(new[1])), (new[1] > 0).astype(int)]
+    steps = {}
+    for record in model.trace_:
+        kind = str(record.run).rsplit("/", 1)[-1]
+        steps[kind] = round(steps.get(kind, 0.0) + record.evaluation.seconds, 2)
+    return {
+        "what": f"{rows} x {X.shape[1]} on {device}",
+        "seconds": round(seconds, 1),
+        "cpu": round(cpu, 1),
+        "error %": round(100 * float(np.mean(model.predict(new[0]) != new[1])), 2),
+        "log loss": round(float(-np.log(p).mean()), 4),
+        "peak GiB": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2),
+        "steps": steps,
+        "words": model.explain(),
+    }
+
+
+def random_features(rows: int) -> dict[str, object]:
+    """scikit-learn's SGDClassifier on random Fourier features, in pieces of 20,000 rows."""
+    from sklearn.kernel_approximation import RBFSampler
+    from sklearn.linear_model import SGDClassifier
+    from sklearn.preprocessing import StandardScaler
+
+    X, y = generated(rows, 0)
+    new = generated(20_000, 1)
+    began = time.perf_counter()
+    scale = StandardScaler().fit(X[:100_000])
+    features = RBFSampler(gamma=0.3 / X.shape[1], n_components=1000, random_state=0).fit(X[:2])
+    made = SGDClassifier(loss="log_loss", alpha=1e-6, random_state=0)
+    for at in range(0, rows, 20_000):
+        part = slice(at, at + 20_000)
+        made.partial_fit(features.transform(scale.transform(X[part])), y[part], [-1, 1])
+    seconds = time.perf_counter() - began
+    error = np.mean(made.predict(features.transform(scale.transform(new[0]))) != new[1])
+    return {
+        "what": f"{rows} x {X.shape[1]}, SGDClassifier on 1,000 random features, one pass",
+        "seconds": round(seconds, 1),
+        "error %": round(100 * float(error), 2),
+    }
+
+
+def evidence_on(device: str, n: int) -> list[dict[str, object]]:
+    """Cold and again: the first call in a process loads the card's libraries."""
+    X, y = sample("twonorm", n, 20)
+    kernel = Constant(1.0) * RBF(4.5) + Constant(0.1)
+    told = []
+    score(X[:500], y[:500], "evidence-ep", 1.0, kernel, fit_intercept=False, device=device)
+    for form in (kernel, kernel.at(kernel.theta + 0.05), Constant(1.0) * RBF([4.5] * 20)):
+        began = time.perf_counter()
+        r = score(X, y, "evidence-ep", 1.0, form, fit_intercept=False, gradient=True, device=device)
+        told.append(
+            {
+                "what": f"evidence-ep with gradient of {len(r.gradient)}, n = {n}, on {device}",
+                "seconds": round(time.perf_counter() - began, 2),
+                "sweeps": r.details["sweeps"],
+                "value": r.value,
+                "gradient": r.gradient[:3].round(6).tolist(),
+                "status": r.status.name,
+            }
+        )
+    return told
+
+
+def main() -> None:
+    """Print one line of JSON for each figure, as soon as it is there."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--rows", type=int, nargs="*", default=[4_000_000])
+    parser.add_argument("--n", type=int, nargs="*", default=[20_000])
+    parser.add_argument("--beside", nargs="*", default=[], choices=["cpu", "random-features"])
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")
+
+    def tell(found: dict[str, object]) -> None:
+        print(json.dumps(found), flush=True)
+        if given.out is not None:
+            with given.out.open("a") as file:
+                file.write(json.dumps(found) + "\n")
+
+    for n in given.n:
+        for found in evidence_on(given.device, n):
+            tell(found)
+    for rows in given.rows:
+        tell(rows_on(given.device, rows))
+        if "random-features" in given.beside:
+            tell(random_features(rows))
+        if "cpu" in given.beside:
+            tell(rows_on("cpu", rows))
+
+
+if __name__ == "__main__":
+    main()
