@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from svmselect import AutoKLR, AutoSVC, load, report, save
+from svmselect.estimators.given import categories
 from svmselect.plots.data import scales
 
 N = 120
@@ -182,6 +183,17 @@ def test_what_is_drawn_and_written_of_a_frame(model):
     assert found.influence[1] > 0.05
     page = report.of_fit(model, X, y)
     assert "town" in report.render(page)
+
+
+def test_the_search_is_told_which_variables_are_categories():
+    # size, town, gaps and what tells of them, the day in three variables
+    few = AutoSVC(random_state=0).fit(X, y)
+    assert categories(few.encoder_) == (1,)
+    assert any("categories" in record.run for record in few.selection_.trace)
+    for rows in (X[["town"]], X[["size", "gaps"]], X[["size", "gaps"]].to_numpy()):
+        alike = AutoSVC(random_state=0, max_time=1.0).fit(rows, y)
+        assert categories(alike.encoder_) == ()
+        assert not any("categories" in record.run for record in alike.selection_.trace)
 
 
 def test_a_criterion_that_is_named_knows_of_variables():

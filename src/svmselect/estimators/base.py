@@ -28,7 +28,7 @@ from svmselect.estimators.callbacks import CallbackSupportMixin, Reporter, Watch
 from svmselect.estimators.chosen import fitted_machines, sharpen
 from svmselect.estimators.decisions import Judged, check_threshold, rule
 from svmselect.estimators.following import Following, interrupted
-from svmselect.estimators.given import by_input, dense, learned, spans, variables
+from svmselect.estimators.given import by_input, categories, dense, learned, spans, variables
 from svmselect.estimators.machines import to_dual_coef
 from svmselect.estimators.members import Member, Recipe, averaged, weighed
 from svmselect.estimators.moderated import by_moderation, hinges
@@ -216,12 +216,13 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
         average = averages(self) and len(problem) <= MANY and not limits.rough
         if is_default(self):
             kernels = self._forms()
+            words = categories(self.encoder_)
             if (joined := variables(self.encoder_)) is not None:
                 kernels = [of_variables(kernel, joined) for kernel in kernels]
             start = self._warm(problem)
             groups = [(kernel,) for kernel in kernels] if average else [tuple(kernels)]
             recipes = [Recipe(loss, group) for loss in losses for group in groups]
-            found = by_default(problem, pairs, recipes, self._ard, separate, limits, start)
+            found = by_default(problem, pairs, recipes, self._ard, separate, limits, start, words)
         else:
             asked = SearchOptions(
                 self.kernel,

@@ -65,6 +65,7 @@ def by_default(
     separate: bool,
     limits: Limits,
     start: tuple[float, Kernel] | None,
+    categories: tuple[int, ...] = (),
 ) -> list[Chosen]:
     """Choose C, the kernel and how far its length scales may part; see ``strategies.default``.
 
@@ -86,6 +87,8 @@ def by_default(
             "stage": stage, "loss": recipe.loss, "kernels": recipe.kernels, "ard": ard,
             "random_state": limits.seed,
         }  # fmt: skip
+        if categories and len(problem) <= MANY:
+            options["categories"] = categories
         if limits.rough and len(problem) > MANY:
             options["rough"] = True
         made.append(_chosen(problem, pairs, options, separate, session, limits, start))

@@ -133,6 +133,15 @@ def variables(encoder: Encoder | Gaps | None) -> tuple[int, ...] | None:
     return None if encoder is None or encoder.plain else tuple(encoder.variables.tolist())
 
 
+def categories(encoder: Encoder | Gaps | None) -> tuple[int, ...]:
+    """The variables that are categories; none if all are."""
+    if not isinstance(encoder, Encoder):
+        return ()
+    words = np.repeat(encoder.worded, [len(one.columns) for one in encoder.inputs])
+    found = np.unique(encoder.variables[words])
+    return () if words.all() else tuple(found.tolist())
+
+
 def by_input(model: Any, shares: Array) -> Array:
     """Relevances of encoded columns added up for each input of the model."""
     if model.encoder_ is None or model.encoder_.plain:

@@ -33,7 +33,7 @@ from svmselect.tables.table import (
     missing_in,
 )
 from svmselect.tables.targets import Target, worthwhile
-from svmselect.types import Array, IntArray
+from svmselect.types import Array, BoolArray, IntArray
 
 MISSING = ("auto", "error", "impute")
 """Gaps are told by a column or a level of their own, refused, or filled in and forgotten."""
@@ -96,6 +96,11 @@ class Encoder:
         """The length scale that each encoded column has, counted from 0."""
         parts = [part for one in self.inputs for part in one.parts]
         return np.repeat(np.arange(len(parts)), parts)
+
+    @property
+    def worded(self) -> BoolArray:
+        """Which inputs are categories."""
+        return np.array([isinstance(one, Category) for one in self.inputs], dtype=np.bool_)
 
     @property
     def owners(self) -> IntArray:

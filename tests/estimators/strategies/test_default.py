@@ -72,6 +72,26 @@ def test_few_inputs_that_matter_are_found_from_a_narrow_kernel() -> None:
     assert error(tied, X / scale, y, X_new / scale, y_new) > 0.09
 
 
+def test_categories_have_a_start_at_which_they_weigh_more() -> None:
+    X, y = noisy_inputs(120, 6, 0)
+    easy = replace(CONSTANTS, worth=-30.0)  # whatever it promises, it is followed
+    plain = choose(X, [pair(y)], constants=easy)
+    mixed = choose(X, [pair(y)], categories=(0, 1), constants=easy)
+    assert not any("categories" in record.run for record in plain.records)
+    (at,) = [record for record in mixed.records if record.run == "categories/start"]
+    (same,) = [record for record in mixed.records if record.run == "scales"]
+    moved = at.point - same.point
+    assert moved[0] == 0.0  # C
+    assert moved[1:].mean() == pytest.approx(0.0)
+    np.testing.assert_allclose(moved[1:3], moved[3] - np.log(2.0))
+    assert any(record.run.startswith("categories tau=") for record in mixed.records)
+    assert mixed.marginal <= plain.marginal
+    # where it does not promise enough it costs one look, and the choice stays
+    usual, same = choose(X, [pair(y)]), choose(X, [pair(y)], categories=(4, 5))
+    assert sum("categories" in record.run for record in same.records) == 1
+    assert same.kernel == usual.kernel
+
+
 def test_one_scale_where_all_inputs_matter_alike() -> None:
     rng = np.random.default_rng(0)
     y = np.where(rng.random(200) < 0.5, 1.0, -1.0)

@@ -54,6 +54,8 @@ class Constants:
     """Inputs from which on it is thought of that few of them may matter."""
     narrow: float = 0.4
     """Of the median distance: from where few inputs that matter would show."""
+    weightier: float = 2.0
+    """By how much the length scales of categories are shorter at a start of their own."""
     grace: float = 0.5
     """Seconds that judging the choice on all folds may take when the time is over."""
     overtime: float = 0.1

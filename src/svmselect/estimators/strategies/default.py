@@ -9,7 +9,8 @@
    the isotropic kernel stays, at the price of one evaluation; if it is near, some steps tell. If
    something, Gauss-Newton descends at that tau, and tau is judged again where it ends; likewise
    from a narrow kernel, if two of the folds say that this leads to a better place. The sigmoid is
-   then tempered: so many scales promise more than they keep.
+   then tempered: so many scales promise more than they keep. Where numbers and ``categories``
+   are mixed, there is another start, at which categories have shorter scales than numbers.
 
 It is a plan over the objective, the priors and the searches that ``select`` has, for any kernel. C
 is chosen for machines trained on part of the rows; the final machine sees all of them and gets C
@@ -36,6 +37,7 @@ from svmselect.parallel import Serial, one_thread
 from svmselect.priors import Shrinkage
 from svmselect.search.run import Session
 from svmselect.selection.hierarchy import isotropic, per_input
+from svmselect.selection.objective import Posterior
 from svmselect.types import Array, Evaluation, Note
 
 
@@ -51,6 +53,7 @@ def choose(
     random_state: int | np.random.Generator | None = 0,
     start: tuple[float, Kernel] | None = None,
     threads: int = 1,
+    categories: Sequence[int] = (),
     constants: Constants = CONSTANTS,
 ) -> Choice:
     """Choose for inputs X and one or more two-class problems that share the choice.
@@ -60,7 +63,7 @@ def choose(
     "yes" skips the comparison with one common scale, "no" keeps to it. ``start`` (C of the final
     machine, kernel) replaces the coarse path. ``session`` has the limits and is told of every
     evaluation; where it ends the search, the best so far is given. ``threads`` train folds side by
-    side, to the same result.
+    side, to the same result. ``categories`` are variables that may weigh more than numbers.
     """
     began = time.perf_counter()
     session = Session(Serial()) if session is None else session
@@ -73,7 +76,8 @@ def choose(
             own = f"{stage}kernel{i}/" if len(kernels) > 1 else stage
             same = start is not None and isotropic(start[1]).names == task.kernel.names
             begin = start if same else None
-            made.append(_Plan(Steps(task, session, own, unit, constants), ard).run(begin))
+            steps = Steps(task, session, own, unit, constants)
+            made.append(_Plan(steps, ard, tuple(categories)).run(begin))
         chosen = min(made, key=lambda choice: choice.marginal)
     records = tuple(session.records[first:])
     return replace(chosen, records=records, seconds=time.perf_counter() - began)
@@ -85,6 +89,7 @@ class _Plan:
 
     steps: Steps
     ard: str | bool
+    categories: tuple[int, ...] = ()
 
     def run(self, begin: tuple[float, Kernel] | None) -> Choice:
         """Coarse, fine, separate scales; then the sigmoids."""
@@ -196,6 +201,13 @@ class _Plan:
             there = self.steps.look("elsewhere/start", posterior, [elsewhere.answer.point])
             if there is not None:
                 judged += self.descents("elsewhere", ard, there, priors[-1], priors)
+        if self.categories and self.steps.going:
+            enough = min([common.height, *(place.marginal for place in judged)]) - c.worth
+            at = self.weighed(posterior, same)
+            if at is not None:
+                spread = min(priors, key=lambda p: ard.expected(at.answer, p, n))
+                if ard.expected(at.answer, spread, n) <= enough:
+                    judged += self.descents("categories", ard, at, spread, priors)
         if not judged:
             return common, stays + ("" if self.steps.going else late)
         best = min(judged, key=lambda place: place.marginal)
@@ -229,6 +241,16 @@ class _Plan:
                 break
             tried = rival
         return judged
+
+    def weighed(self, posterior: Posterior, same: Array) -> Place | None:
+        """Where the length scales of categories are shorter than those of numbers, by a factor."""
+        steps, kernel = self.steps, posterior.objective.kernel
+        point = same.copy()
+        for group in vectors(posterior.objective.names):
+            worded = np.isin(np.arange(len(group)), self.categories)
+            away = np.where(worded, -np.log(steps.constants.weightier), 0.0)
+            point[group] += away - away.mean()
+        return steps.look("categories/start", posterior, [steps.space(kernel).clip(point)])
 
     def elsewhere(self, common: Place, kernel: Kernel, loose: Shrinkage) -> Place | None:
         """Where loose scales lead from a narrow kernel, if better than the isotropic optimum.
