@@ -167,7 +167,8 @@ EXPLANATIONS = (
     Explanation("Tables 1, 2: smoothed cross-validation", "Their sigmoid had a fixed slope, so "
                 "that its gradient vanished as decisions grew.",
                 f"a slope of {SLOPE:g}: medians within the printed quartiles on most of six sets",
-                as_in_print(["smoothed-cv, fixed slope"]), "table [12]/(?!artificial).*/smoothed-cv"),
+                as_in_print(["smoothed-cv, fixed slope"]),
+                "table [12]/(?!artificial).*/smoothed-cv"),
     Explanation("Table 1: the toy", "It was trained on fewer rows than the text states.",
                 f"{HALF} rows: four of the five medians within the printed quartiles",
                 half_the_rows, "table 1/artificial toy problem/(?!span).*"),
