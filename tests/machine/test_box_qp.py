@@ -13,7 +13,17 @@ from machine.problems import LOSSES, cloud, regimes, weightings
 from svmselect.kernels import RBF
 from svmselect.machine import box_qp, check, enclosing_ball, reference, solve
 from svmselect.machine.box_qp import BoxQP, solve_box
-from svmselect.machine.reference import ABSENT, AT_LOWER, AT_UPPER, EXACT, FREE, NO_FREE, PARKED
+from svmselect.machine.reference import (
+    ABSENT,
+    AT_LOWER,
+    AT_UPPER,
+    CYCLING,
+    EXACT,
+    FREE,
+    HASTY,
+    NO_FREE,
+    PARKED,
+)
 
 native = pytest.importorskip("svmselect.machine._native", reason="the extension did not build")
 
@@ -140,6 +150,11 @@ def test_pivoting_parks_what_depends_on_the_rest(twins: tuple[ModuleType, Module
         assert len(parked)
         np.testing.assert_allclose(qp.K @ b, qp.K @ solution.beta, atol=1e-9)
         np.testing.assert_allclose(r[parked], offset, atol=1e-9)
+        # in haste it leaves them to whoever has the time
+        s, b = states.copy(), solution.beta.copy()
+        rounds, ending, _ = module.pivot(*qp.arguments(), s, b, r, False, 1e-12, 40, HASTY)
+        assert (rounds, ending) == (1, CYCLING)
+        assert not np.any(s == PARKED)
 
 
 def test_pivoting_says_when_nothing_is_free(twins: tuple[ModuleType, ModuleType]) -> None:

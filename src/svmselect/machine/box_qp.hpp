@@ -55,6 +55,24 @@ enum State : std::int8_t { AT_LOWER = -1, FREE = 0, AT_UPPER = 1, ABSENT = 2, PA
 // ---------------------------------------------------------------------------------------------
 // Vector passes: the hot loops.
 
+// a'b.
+SVMSELECT_CLONES inline double dot(const double* a, const double* b, Index n) {
+    double sums[16] = {};
+    Index j = 0;
+    for (; j + 15 < n; j += 16)
+        for (Index l = 0; l < 16; ++l) sums[l] += a[j + l] * b[j + l];
+    for (; j < n; ++j) sums[0] += a[j] * b[j];
+    double total = 0.0;
+    for (const double s : sums) total += s;
+    return total;
+}
+
+// x -= a l; y -= b l.
+SVMSELECT_CLONES inline void subtract_twice(Index n, const double* l, double a, double b, double* x,
+                                            double* y) {
+    for (Index j = 0; j < n; ++j) x[j] -= a * l[j], y[j] -= b * l[j];
+}
+
 // r -= a Ki + c Kj; then the largest r + grow and the smallest r + shrink, and where the first is.
 SVMSELECT_CLONES inline void balanced_pass(Index n, const double* Ki, const double* Kj, double a,
                                            double c, double* r, const double* grow,

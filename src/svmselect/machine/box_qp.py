@@ -30,13 +30,22 @@ from scipy.linalg import cho_solve, lapack
 from svmselect.clock import look
 from svmselect.machine import reference
 from svmselect.machine.interior import interior_point
-from svmselect.machine.reference import ABSENT, AT_LOWER, AT_UPPER, EXACT, FREE, NO_FREE, PARKED
+from svmselect.machine.reference import (
+    ABSENT,
+    AT_LOWER,
+    AT_UPPER,
+    EXACT,
+    FREE,
+    HASTY,
+    NO_FREE,
+    PARKED,
+)
 from svmselect.types import OK, Array, IntArray, Status
 
 _FIRST_TOLERANCE, _LAST_TOLERANCE = 1e-1, 1e-13
 _PIVOT_TOLERANCE = 1e-12
 _EPS = 2.2e-16
-_ROUNDS, _PATIENCE, _SHORT_PATIENCE = 40, 3, 1
+_ROUNDS, _PATIENCE, _SHORT_PATIENCE = 40, 3, HASTY
 _INFINITE = 1e299
 _FEW = 0.05  # of the free ones: so many exchanges are made by pivoting
 
@@ -178,11 +187,12 @@ def solve_box(
             answer = work.pivot(_SHORT_PATIENCE) or work.finish(rounds)
             if answer is not None:
                 return answer
-            beta = work.beta
-    work = _Work.at(qp, np.clip(beta, qp.lower, qp.upper))
+    else:
+        work = _Work.at(qp, np.clip(beta, qp.lower, qp.upper))
     while steps_left > 0 and tol >= _LAST_TOLERANCE:
         steps_left -= max(work.descend(tol, min(steps_left, steps)), 1)
-        if (answer := work.finish(rounds)) is not None:
+        # factorisations are quick; what settles the sets where they go in circles is not
+        if (answer := work.pivot(_SHORT_PATIENCE) or work.finish(rounds)) is not None:
             return answer
         # once more, from further down
         tol, rounds, steps = 0.1 * tol, min(4 * rounds, 100_000), 4 * steps

@@ -38,12 +38,11 @@ class BoxSolver {
             begin();
             if (nearly_right(sets)) {
                 if (pivot(SHORT_PATIENCE) || finish(ROUNDS)) return true;
-            } else {
-                std::copy(start, start + n, beta.begin());
             }
+        } else {
+            for (Index k = 0; k < n; ++k) beta[k] = clip(k, beta[k]);
+            begin();
         }
-        for (Index k = 0; k < n; ++k) beta[k] = clip(k, beta[k]);
-        begin();
         long steps = n, left = std::max<long>(50000, n * n / 16);
         int rounds = ROUNDS;
         for (double tol = FIRST_TOLERANCE; left > 0 && tol >= LAST_TOLERANCE && !odd_; tol *= 0.1) {
@@ -51,7 +50,8 @@ class BoxSolver {
                                         std::min(left, steps), watch_);
             churn_ += d.churn;
             left -= std::max<long>(d.steps, 1);
-            if (finish(rounds)) return true;
+            // factorisations are quick; what settles the sets where they go in circles is not
+            if (pivot(SHORT_PATIENCE) || finish(rounds)) return true;
             rounds = std::min(4 * rounds, 100000), steps *= 4;  // once more, from further down
         }
         return false;
@@ -65,7 +65,7 @@ class BoxSolver {
   private:
     static constexpr double FIRST_TOLERANCE = 1e-1, LAST_TOLERANCE = 1e-13;
     static constexpr double PIVOT_TOLERANCE = 1e-12, INFINITE = 1e299, FEW = 0.05;
-    static constexpr int ROUNDS = 200, PIVOT_ROUNDS = 40, PATIENCE = 3, SHORT_PATIENCE = 1;
+    static constexpr int ROUNDS = 200, PIVOT_ROUNDS = 40, PATIENCE = 3, SHORT_PATIENCE = HASTY;
 
     double diagonal(Index k) const { return p_.K[k * p_.n + k]; }
     double clip(Index k, double v) const { return std::min(std::max(v, p_.lower[k]), p_.upper[k]); }

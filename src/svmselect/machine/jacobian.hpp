@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "box_qp.hpp"
 #include "loss.hpp"
 #include "machine.hpp"
 #include "pivoting.hpp"
@@ -79,17 +80,6 @@ class Combination {
     }
 
     bool few() const { return 8 * at.size() < dense_.size(); }
-
-    SVMSELECT_CLONES static double dot(const double* a, const double* b, Index n) {
-        double sums[16] = {};
-        Index j = 0;
-        for (; j + 15 < n; j += 16)
-            for (Index l = 0; l < 16; ++l) sums[l] += a[j + l] * b[j + l];
-        for (; j < n; ++j) sums[0] += a[j] * b[j];
-        double total = 0.0;
-        for (const double s : sums) total += s;
-        return total;
-    }
 
     SVMSELECT_CLONES static double triple(const double* a, const double* b, const double* c, Index n) {
         double sums[16] = {};

@@ -18,15 +18,16 @@ class FreeBlock {
     FreeBlock(const Problem& p, const Lapack& lapack) : p_(p), lapack_(lapack) {}
 
     // Factors the block of the free coordinates; those that depend on the others are taken out of
-    // `free` and put into `dependent`.
-    void factor(List<Index>& free, List<Index>& dependent) {
+    // `free` and put into `dependent`. False where there are such and time is not to be spent on them.
+    bool factor(List<Index>& free, List<Index>& dependent, bool hasty) {
         dependent.clear();
         lift_ = 0.0;
         if (p_.balanced && !free.empty()) {
             for (const Index k : free) lift_ += p_.K[k * p_.n + k] + p_.ridge[k];
             lift_ = lift_ > 0.0 ? lift_ / static_cast<double>(free.size()) : 1.0;
         }
-        if (try_factor(free)) return;
+        if (try_factor(free)) return true;
+        if (hasty) return false;
         // Rank-revealing: which columns are combinations of the others?
         int m = static_cast<int>(free.size()), rank = 0, info = 0;
         List<int> order(m);
@@ -42,10 +43,10 @@ class FreeBlock {
             if (rank == m ? !try_factor(kept, false) : !try_factor(kept)) continue;
             for (int i = rank; i < m; ++i) dependent.push_back(free[order[i] - 1]);
             free = kept;
-            return;
+            return true;
         }
         dependent.swap(free);
-        try_factor(free);
+        return try_factor(free);
     }
 
     void solve(List<double>& rhs, int columns) {
@@ -105,7 +106,10 @@ struct Pivoting {
 };
 
 // In: states, and beta for the coordinates that may have to be parked; r, if its residual is known.
-// Out: states, beta, r; exact when the ending says so.
+// Out: states, beta, r; exact when the ending says so. With a patience of HASTY it also ends where
+// coordinates depend on others, which takes a slower factorisation to sort out.
+constexpr int HASTY = 1;
+
 inline Pivoting pivot(const Problem& p, const Lapack& lapack, std::int8_t* state, double* beta,
                       double* r, bool known, double tol, int max_rounds, int patience,
                       Watch& watch) {
@@ -154,7 +158,7 @@ inline Pivoting pivot(const Problem& p, const Lapack& lapack, std::int8_t* state
         free.clear();
         for (Index k = 0; k < n; ++k)
             if (state[k] == FREE) free.push_back(k);
-        block.factor(free, dependent);
+        if (!block.factor(free, dependent, patience <= HASTY)) return {round, Ending::CYCLING, offset};
         for (const Index k : dependent) fix(k, PARKED, held[k]);
         update_base();
         const Index m = free.size();

@@ -11,6 +11,7 @@ from svmselect.types import Array, BoolArray, IntArray
 HUGE_NUMBER = 1e300
 AT_LOWER, FREE, AT_UPPER, ABSENT, PARKED = -1, 0, 1, 2, 3
 EXACT, CYCLING, NO_FREE = 0, 1, 2
+HASTY = 1  # a patience too short to sort out coordinates that depend on others
 _GIVE_UPS = 4  # coordinates given up for each round that is allowed
 _EPS = 2.2e-16
 _ATTEMPTS = 12  # a factor of 100 each: from round-off to beyond the largest entry
@@ -156,7 +157,10 @@ def pivot(
     max_rounds: int,
     patience: int,
 ) -> tuple[int, int, float]:
-    """Exchange active sets until exact, in place; (rounds, ending, offset)."""
+    """Exchange active sets until exact, in place; (rounds, ending, offset).
+
+    With a patience of HASTY it also ends where coordinates depend on others.
+    """
     held = np.clip(beta, lower, upper)
     states[states == PARKED] = FREE
     largest = K.diagonal().max(initial=0.0)
@@ -168,6 +172,8 @@ def pivot(
         lift = (float(A.diagonal().mean()) or 1.0) if balanced and len(free) else 0.0
         A += lift
         L, clear = _factor(A)
+        if not clear and patience <= HASTY:
+            return turn, CYCLING, offset
         if not clear:
             kept = independent_rows(A)
             parked = np.setdiff1d(free, free[kept])

@@ -89,7 +89,7 @@ class MovingFactor {
         }
         for (Index i = m - 1; i >= 0; --i) {
             const double *l = row(i), a = x[i] /= l[i], b = y[i] /= l[i];
-            for (Index j = 0; j < i; ++j) x[j] -= a * l[j], y[j] -= b * l[j];
+            subtract_twice(i, l, a, b, x, y);
         }
     }
 
@@ -103,15 +103,6 @@ class MovingFactor {
 
     bool clear(double pivot, Index k) const {
         return pivot > 4.0 * 2.2e-16 * static_cast<double>(size() + 1) * entry(k, k);
-    }
-
-    static double dot(const double* a, const double* b, Index m) {
-        double sums[4] = {0.0, 0.0, 0.0, 0.0};
-        Index j = 0;
-        for (; j + 3 < m; j += 4)
-            for (Index k = 0; k < 4; ++k) sums[k] += a[j + k] * b[j + k];
-        for (; j < m; ++j) sums[0] += a[j] * b[j];
-        return (sums[0] + sums[1]) + (sums[2] + sums[3]);
     }
 
     void widen() {
