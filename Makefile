@@ -11,7 +11,8 @@ MARKED := slow or torch or browser or cluster or onnx
 # One BLAS thread a worker: more would only fight over the cores.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: install install-all demo test test-all test-marked test-oldest fuzz sanitize lint format docs bench clean
+.PHONY: install install-all demo test test-all test-marked test-oldest coverage fuzz sanitize lint format \
+	docs bench clean
 
 install: .venv/installed
 
@@ -42,7 +43,7 @@ demo: install
 test: install
 	$(ONE_THREAD) $(BIN)/pytest -n $(WORKERS) -m "not ($(MARKED))"
 
-test-all: test-marked test-oldest sanitize fuzz
+test-all: test-marked test-oldest coverage sanitize fuzz
 
 test-marked: install-all
 	$(ONE_THREAD) $(BIN)/pytest -n $(WORKERS) -m "$(MARKED)"
@@ -58,6 +59,13 @@ test-oldest: .venv-oldest/installed
 	.venv-oldest/bin/python -m pip install --quiet --constraint .venv-oldest/constraints.txt \
 		--config-settings build-dir=build/oldest --editable ".[test]"
 	@touch $@
+
+# Branches of the solver and of the probabilities, by their own tests; below 95 % is an error.
+coverage: install
+	$(ONE_THREAD) $(BIN)/pytest -q -n $(WORKERS) -m "not ($(MARKED))" --cov --cov-report= \
+		tests/machine tests/probability --ignore tests/machine/test_headers.py
+	$(BIN)/coverage json -q
+	$(BIN)/python tools/covered.py
 
 # Each target for $(SECONDS): inputs that are damaged, odd or hostile (fuzz/run.py).
 SECONDS ?= 60
