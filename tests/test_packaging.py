@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import zipfile
 from pathlib import Path
@@ -77,10 +78,23 @@ def test_wheel_has_the_extension_and_no_sources(built: Path) -> None:
     assert all(name.startswith(("svmselect/", "svmselect-")) for name in names)
 
 
+def test_wheel_is_small_and_its_tag_is_that_of_the_extension(built: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    assert wheel.stat().st_size < 2 * 2**20
+    stable = sys.version_info >= (3, 12) and not sysconfig.get_config_var("Py_GIL_DISABLED")
+    own = f"cp{sys.version_info.major}{sys.version_info.minor}"
+    python, abi = wheel.stem.split("-")[2:4]
+    assert (python, abi.rstrip("t")) == (("cp312", "abi3") if stable else (own, own))
+    files = [Path(name).name for name in zipfile.ZipFile(wheel).namelist()]
+    (extension,) = (name for name in files if name.startswith("_native."))
+    assert (".abi3." in extension) == stable
+
+
 def test_wheel_installs_with_its_dependencies(built: Path, tmp_path: Path) -> None:
+    """Where there is no compiler, nor anything else."""
     python = fresh_python(tmp_path)
     (wheel,) = built.glob("*.whl")
-    run(python, "-m", "pip", "install", "--quiet", wheel)
+    run(python, "-m", "pip", "install", "--quiet", wheel, PATH=str(python.parent))
     run(python, "-m", "pip", "check")
     assert "torch" not in run(python, "-m", "pip", "list")
     assert run(python, "-I", "-c", SOLVE).strip() == "0"
