@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from svmselect.machine import reference
 from svmselect.probability import fit_sigmoid, sigmoid, sigmoid_likelihood, sigmoid_probability
+from svmselect.probability.sigmoid import sigmoid_log_probability
 
 
 def sample(n: int = 120, shift: float = 0.6, seed: int = 0) -> tuple[np.ndarray, ...]:
@@ -234,6 +235,30 @@ def test_a_decision_that_says_nothing() -> None:
     fit = sigmoid_likelihood(np.full(4, 0.3), y, np.ones(4))
     assert fit.value == pytest.approx(0.75 * np.log(0.75) + 0.25 * np.log(0.25))
     assert not fit.gradient.any()
+
+
+def test_newtons_method_gives_up_where_it_has_nothing_to_go_by(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The bracketed search, which needs no curvature, takes over then."""
+    u, t = np.linspace(-1.0, 1.0, 6), np.array([0.0, 1.0, 0.0, 1.0, 0.0, 1.0])
+    share = np.full(6, 1 / 6)
+    found = sigmoid._newton(u, t, share, 1e3)
+    assert found is not None
+    # no two values differ; the best slope is out of bounds; all probabilities are 0 or 1
+    assert sigmoid._newton(np.full(6, 0.5), t, share, 1e3) is None
+    assert sigmoid._newton(u, t, share, 0.5 * abs(found[0])) is None
+    np.testing.assert_allclose(sigmoid._bracketed(u, t, share, 1e3), found, atol=1e-7)
+    monkeypatch.setattr(sigmoid, "_first_guess", lambda *_: (0.0, 800.0))
+    assert sigmoid._newton(u, t, share, 1e3) is None
+
+
+def test_logarithms_of_probabilities_do_not_underflow() -> None:
+    f = np.array([-3.0, 0.0, 2.0])
+    np.testing.assert_allclose(
+        sigmoid_log_probability(f, -1.5, 0.2), np.log(sigmoid_probability(f, -1.5, 0.2))
+    )
+    assert sigmoid_log_probability(-1e4, -1.0, 0.0) == pytest.approx(-1e4)
 
 
 def test_equal_values_of_both_classes_at_the_edge() -> None:
