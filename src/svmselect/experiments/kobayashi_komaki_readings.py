@@ -21,6 +21,7 @@ import numpy as np
 
 from svmselect.criteria import Criterion, get_criterion
 from svmselect.criteria.base import Context
+from svmselect.machine.losses import get_loss
 
 COLUMNS = (
     "optimal",
@@ -100,8 +101,7 @@ def gacv_with(context: Context, smaller_by: float | None = None) -> float:
     ``smaller_by`` divides the second term by that times n.
     """
     s = context.solution
-    hinge = context.loss == "hinge"
-    loss = np.maximum(1.0 - s.margin, 0.0) if hinge else np.logaddexp(0.0, -s.margin)
+    loss = get_loss(context.loss).value(s.margin)
     second = s.alpha * context.K.diagonal() * np.where(s.margin < -1.0, 2.0, 1.0)
     share = 1.0 if smaller_by is None else 1.0 / (smaller_by * len(loss))
     return float(np.mean(loss + share * second))
