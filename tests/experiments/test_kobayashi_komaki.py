@@ -97,7 +97,7 @@ def test_smoke(folder, tmp_path, monkeypatch):
     result = reproduce(
         "kobayashi-komaki", data_dir=folder, output=tmp_path / "out", callback=calls.append
     )
-    assert len(calls) == 6 + 6 + 6 + 24 + 1 + 4 + 10
+    assert len(calls) == 6 + 6 + 6 + 26 + 1 + 4 + 10
     assert not result.failures
     assert not result.missing
     with (tmp_path / "out" / "kobayashi-komaki.csv").open() as file:

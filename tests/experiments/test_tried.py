@@ -27,7 +27,7 @@ from svmselect.experiments.glasmachers_igel_tried import VARIANTS, held_slope, t
 from svmselect.experiments.gold_sollich_trials import run as run_gold_sollich
 from svmselect.experiments.gold_sollich_tried import label, walk_tasks
 from svmselect.experiments.kobayashi_komaki_readings import readings
-from svmselect.experiments.kobayashi_komaki_tried import SCALINGS
+from svmselect.experiments.kobayashi_komaki_tried import LESS, SCALINGS, tried_on
 from svmselect.experiments.kobayashi_komaki_words import p_values
 from svmselect.experiments.kwok import TrainTest, make
 from svmselect.experiments.kwok_tried import loosely, next_C
@@ -193,6 +193,11 @@ def test_scalings_are_what_their_names_say() -> None:
         np.zeros(X.shape[1]), abs=1e-12
     )
     assert SCALINGS["raw"](X) is X
+    less = SCALINGS[LESS](X)
+    assert less.shape[1] == X.shape[1] - 1
+    assert less == pytest.approx(SCALINGS["unit columns"](X)[:, :-1])
+    assert LESS in tried_on("hea")
+    assert LESS not in tried_on("ion")
 
 
 @pytest.mark.parametrize(("machine", "loss"), [("svm", "hinge"), ("klr", "logistic")])

@@ -2,12 +2,13 @@
 
 GACV: it fails in our runs on all six sets, in theirs on four of six with the SVM. A second term
 smaller by a factor of 4 n or so gives their errors on ion and snr, and fails where theirs does.
-Heart: their machines err more than ours at every C. Columns may have been scaled otherwise.
+Heart: their machines err more than ours at every C; without the last column ours err as much. Other
+scalings of the columns explain neither.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,14 +26,21 @@ SCALINGS: Mapping[str, Callable[[Array], Array]] = {
     "standardised": lambda X: (X - X.mean(axis=0)) / X.std(axis=0),
     "unit rows": lambda X: X / np.sqrt((X**2).sum(axis=1, keepdims=True)),
     "raw": lambda X: X,
+    "the last column left out": lambda X: SCALINGS["unit columns"](X[:, :-1]),
 }
-"""The first is the paper's."""
-OTHERS = tuple(SCALINGS)[1:]
+"""The first is the paper's; the last is tried where our machines err less, on hea."""
+LESS = "the last column left out"
+OTHERS = tuple(s for s in SCALINGS if s not in ("unit columns", LESS))
 _SETS = ("hea", "ion", "snr")
 _MACHINES = {"svm": "table 2", "klr": "table 3"}
 _SPLITS = 20
 _SEEN = ("optimal", "kric-logistic", "gacv", "gacv, small term")
 SMALL = "gacv, small term"
+
+
+def tried_on(name: str) -> tuple[str, ...]:
+    """What is tried on a set."""
+    return (*OTHERS, LESS) if name == "hea" else OTHERS
 
 
 def scaled_tasks(settings: Mapping[str, Any], trials: int, reduced: bool) -> list[Task]:
@@ -46,7 +54,7 @@ def scaled_tasks(settings: Mapping[str, Any], trials: int, reduced: bool) -> lis
         for trial in range(1 if reduced else min(trials, _SPLITS))
         for machine in _MACHINES
         for name in _SETS
-        for scaling in OTHERS
+        for scaling in tried_on(name)
     ]
 
 
@@ -58,7 +66,7 @@ def scaled_rows(outcomes: Outcomes) -> list[Row]:
             missing=outcomes.problem(machine, name, scaling))
         for machine in _MACHINES
         for name in _SETS
-        for scaling in OTHERS
+        for scaling in tried_on(name)
         for column in _SEEN
     ]  # fmt: skip
 
@@ -107,13 +115,15 @@ def logistic_formula(evidence: Evidence) -> tuple[bool, str]:
     )
 
 
-def some_scaling(machine: str, name: str) -> Callable[[Evidence], tuple[bool, str]]:
+def some_scaling(
+    machine: str, name: str, tried: Sequence[str] = OTHERS
+) -> Callable[[Evidence], tuple[bool, str]]:
     """Some scaling has all of optimal, KRIC and GACV within a standard deviation of print."""
 
     def test(evidence: Evidence) -> tuple[bool, str]:
         printed = {c: _printed(machine, name, c) for c in ("optimal", "kric-logistic", "gacv")}
         said, good = [], False
-        for scaling in OTHERS:
+        for scaling in tried:
             means = {
                 c: float(np.mean(evidence.trials(machine, name, scaling, of=c, least=3)))
                 for c in printed
@@ -144,4 +154,7 @@ EXPLANATIONS = (
                 logistic_formula, r"table 3/.*/gacv"),
     Explanation("Tables 2, 3: hea, all columns", "Columns were scaled otherwise.", _HOW_SCALED,
                 some_scaling("svm", "hea"), r"table [23]/hea/.*"),
+    Explanation("Tables 2, 3: hea, all columns", "Their data lacked the last column (thal).",
+                "without it: optimal, KRIC and GACV all within a deviation of print",
+                some_scaling("svm", "hea", (LESS,)), r"table [23]/hea/.*"),
 )  # fmt: skip
