@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import log_softmax, softmax
 
 from svmselect.probability.temperature import fit_sharpness, sharpened
 
@@ -57,3 +58,31 @@ def test_sharpened_rows_sum_to_one_and_keep_their_order() -> None:
     assert sharpened(p, 1.0) is p
     extreme = np.array([[1.0, 0.0, 0.0], [1.0 - 1e-300, 1e-300, 0.0]])
     assert np.isfinite(sharpened(extreme, 5.0)).all()
+
+
+SHAPES = {
+    "clean": lambda E, rng: 20.0 * E,
+    "timid": lambda E, rng: 0.1 * E + 0.05 * rng.normal(size=E.shape),
+    "the wrong way": lambda E, rng: -3.0 * E,
+    "noise": lambda E, rng: 2.0 * rng.normal(size=E.shape),
+    "all alike": lambda E, rng: 0.0 * E,
+    "sure and often wrong": lambda E, rng: 50.0 * rng.normal(size=E.shape) + 30.0 * E,
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("n", [2, 10, 1000, 5000])
+def test_no_other_power_is_better(shape: str, n: int) -> None:
+    rng = np.random.default_rng(n)
+    for k, spread in ((3, 0.0), (10, 3.0)):
+        codes, weights = rng.integers(0, k, n), 10.0 ** rng.uniform(-spread, spread, n)
+        p = softmax(SHAPES[shape](np.eye(k)[codes], rng), axis=1)
+        logs = np.log(np.maximum(p, 1e-300))
+
+        def loss(u: float, logs=logs, codes=codes, weights=weights) -> float:
+            own = log_softmax(np.exp(u) * logs, axis=1)[np.arange(len(codes)), codes]
+            return (0.5 * u**2 - float(weights @ own)) / float(weights.sum())
+
+        found = loss(np.log(fit_sharpness(p, codes, weights)))
+        assert found <= min(loss(u) for u in np.linspace(-3.0, 4.0, 36)) + 1e-9
+        assert found <= loss(0.0)  # never worse than to leave them as they are

@@ -72,7 +72,8 @@ def fit_sharpness(probabilities: Array, codes: IntArray, weights: Array) -> floa
     best = int(np.argmin([loss(u) for u in grid]))
     around = (grid[max(best - 1, 0)], grid[min(best + 1, _CELLS - 1)])
     found = minimize_scalar(loss, bounds=around, method="bounded", options={"xatol": 1e-6})
-    return float(np.exp(found.x))
+    # the method does not look at the ends of its interval, where the best of all may be
+    return float(np.exp(min((float(found.x), float(grid[best])), key=loss)))
 
 
 def _logarithms(probabilities: Array) -> Array:
