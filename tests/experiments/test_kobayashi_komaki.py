@@ -117,5 +117,5 @@ def test_smoke(folder, tmp_path, monkeypatch):
         resume=True,
         callback=calls.append,
     )
-    assert len(calls) == 6 + 6 + 6 + 24 + 1 + 4 + 10
+    assert len(calls) == 6 + 6 + 6 + 26 + 1 + 4 + 10
     assert again.verdicts == result.verdicts
