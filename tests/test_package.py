@@ -103,3 +103,23 @@ def test_every_requirement_has_a_bound() -> None:
     extras = project["optional-dependencies"].values()
     for requirement in [*project["dependencies"], *(one for extra in extras for one in extra)]:
         assert ">=" in requirement or requirement.startswith("svmselect["), requirement
+
+
+def test_what_the_tests_of_a_wheel_import_is_installed_for_them() -> None:
+    """cibuildwheel copies `test-sources` and installs `test-requires` beside the wheel."""
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    wheels = pyproject["tool"]["cibuildwheel"]
+    requirements = pyproject["project"]["dependencies"] + wheels["test-requires"]
+    names = {re.split(r"[<>=]", one)[0] for one in requirements}
+    there = names | {"sklearn", "svmselect", "machine", "conftest"} | sys.stdlib_module_names
+    ignored = re.findall(r"--ignore (\S+)", wheels["test-command"])
+    assert all((ROOT / one).exists() for one in ignored + wheels["test-sources"])
+    tests = {one.relative_to(ROOT).as_posix() for one in (ROOT / "tests" / "machine").glob("*.py")}
+    assert "test_exact.py" in {Path(one).name for one in tests}
+    for file in sorted(tests - set(ignored)):
+        for node in ast.walk(ast.parse((ROOT / file).read_text())):
+            if isinstance(node, ast.Import):
+                modules = [alias.name for alias in node.names]
+            else:
+                modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert {one.partition(".")[0] for one in modules} <= there, file
