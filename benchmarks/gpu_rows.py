@@ -3,7 +3,7 @@
     python benchmarks/gpu_rows.py [--device cuda] [--rows 4000000] [--n 20000] [--out FILE]
 
 Rows: ``rows`` x 50 of the generated rule of ``large.py`` in host memory, in double precision; the
-whole of ``AutoSVC(device=...).fit``, the choice of hyperparameters included, and where the time
+whole of ``AutoSVC(device=..., n_jobs=-1).fit``, the choice of hyperparameters included, and where the time
 went; error and log loss of 20,000 new rows. Beside it, the same rows on the processor where
 ``--beside`` asks for it, and a linear model on random features by gradient descent.
 
@@ -35,7 +35,7 @@ def rows_on(device: str, rows: int) -> dict[str, object]:
     X, y = generated(rows, 0)
     new = generated(20_000, 1)
     began, cpu = time.perf_counter(), time.process_time()
-    model = AutoSVC(random_state=0, device=device).fit(X, y)
+    model = AutoSVC(random_state=0, device=device, n_jobs=-1).fit(X, y)
     seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
     p = model.predict_proba(new[0])[np.arange(len(new[1])), (new[1] > 0).astype(int)]
     steps = {}

@@ -94,7 +94,7 @@ def whole(X: Any, y: Any) -> tuple[Any, Any]:
 def auto(X: Any, y: Any) -> Any:
     from svmselect import AutoSVC
 
-    return AutoSVC(random_state=0).fit(X, y)
+    return AutoSVC(random_state=0, n_jobs=int(os.environ["OMP_NUM_THREADS"])).fit(X, y)
 
 
 def encoder() -> Any:

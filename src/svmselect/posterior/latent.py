@@ -19,8 +19,8 @@ from svmselect.posterior.backend import Backend
 from svmselect.types import Array
 
 # A site that takes less than this share of its marginal has its variance computed directly: as
-# (1 - [B^-1]_ii) / tau_i it would lose more than three digits.
-_WEAK = 1e-3
+# (1 - [B^-1]_ii) / tau_i it would lose more than five digits of sixteen.
+_WEAK = 1e-5
 
 
 class Latent(Protocol):
