@@ -3,9 +3,9 @@
     python benchmarks/gpu_rows.py [--device cuda] [--rows 4000000] [--n 20000] [--out FILE]
 
 Rows: ``rows`` x 50 of the generated rule of ``large.py`` in host memory, in double precision; the
-whole of ``AutoSVC(device=..., n_jobs=-1).fit``, the choice of hyperparameters included, and where the time
-went; error and log loss of 20,000 new rows. Beside it, the same rows on the processor where
-``--beside`` asks for it, and a linear model on random features by gradient descent.
+whole of ``AutoSVC(device=..., n_jobs=-1).fit``, the choice of hyperparameters included, and where
+the time went; error and log loss of 20,000 new rows. Where ``--beside`` asks for it, the same rows
+on the processor, and a linear model on random features by gradient descent.
 
 Evidence: value and gradient of evidence-ep for ``n`` rows of 20 inputs, everything that is not in
 host memory at first counted: rows moved, the Gram matrix made, the gradient fetched.
