@@ -76,6 +76,19 @@ def test_polars_frames(model):
     np.testing.assert_allclose(fitted.predict_proba(X), model.predict_proba(X))
 
 
+def test_tables_of_arrow_and_of_pandas_other_types(model):
+    pyarrow = pytest.importorskip("pyarrow")
+    arrow = pyarrow.Table.from_pandas(X, preserve_index=False)
+    others = (arrow, X.convert_dtypes(), X.convert_dtypes(dtype_backend="pyarrow"))
+    for rows in others:
+        np.testing.assert_array_equal(model.predict_proba(rows), model.predict_proba(X))
+    fitted = AutoSVC(random_state=0, ard="no", max_time=1.0).fit(arrow, y)
+    assert fitted.feature_names_in_.tolist() == list(X)
+    assert [one.words for one in fitted.encoder_.inputs] == [
+        one.words for one in model.encoder_.inputs
+    ]
+
+
 def test_columns_are_compared_by_name(model):
     with pytest.raises(ValueError, match="Feature names unseen at fit time"):
         model.predict(X.rename(columns={"town": "city"}))

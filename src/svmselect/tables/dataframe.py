@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
@@ -27,7 +27,7 @@ def as_frame(X: Any) -> Any:
     try:
         found = nw.from_native(X, pass_through=True)
     except ValueError:  # of names that occur twice, which we say in our words
-        _check_names(X, "X")
+        _check_names(X.columns, "X")
         raise
     if isinstance(found, nw.LazyFrame):
         raise TypeError("X is a lazy frame, which has no rows yet; give X.collect()")
@@ -36,8 +36,8 @@ def as_frame(X: Any) -> Any:
 
 def table_of(X: Any, title: str = "X") -> Table:
     """The columns of a data frame, typed; refuses what no column of a table can be."""
-    names = _check_names(X, title)
     frame = as_frame(X)
+    names = _check_names(frame.columns, title)
     columns: dict[str, Column] = {}
     roles: dict[str, Role] = {}
     for position, name in enumerate(names):
@@ -48,9 +48,9 @@ def table_of(X: Any, title: str = "X") -> Table:
     return Table(columns, rows, len(frame), roles)
 
 
-def _check_names(X: Any, title: str) -> list[str]:
-    """The names of the columns; refuses one that occurs twice."""
-    names = [str(name) for name in X.columns]
+def _check_names(given: Iterable[Any], title: str) -> list[str]:
+    """The names of columns as texts; refuses one that occurs twice."""
+    names = [str(name) for name in given]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise ValueError(
@@ -74,7 +74,7 @@ def _typed(series: Any, name: str, title: str) -> tuple[Column, Role]:
     if kind.is_nested():
         raise _nested(name, title, str(kind))
     native = series.to_native()
-    if str(native.dtype).startswith("period"):  # months and quarters of pandas: when they begin
+    if str(getattr(native, "dtype", "")).startswith("period"):  # of pandas: when they begin
         return _of_cells(native.dt.to_timestamp().tolist(), name, title)
     return _of_cells(series.to_list(), name, title)
 
