@@ -15,6 +15,13 @@ def test_the_rank_of_the_least_probability(alpha, k):
     assert least_probability(given, np.ones(9), alpha) == wanted
 
 
+@pytest.mark.parametrize("below_one", [1e-9, 1e-12, 1e-13, 2**-53])
+@pytest.mark.parametrize("weights", [np.ones(9), np.linspace(0.1, 2.0, 9)])
+def test_an_error_rate_next_to_one_asks_for_the_most_probable(below_one, weights):
+    given = np.random.default_rng(0).permutation(np.linspace(0.1, 0.9, 9))
+    assert least_probability(given, weights, 1.0 - below_one) == pytest.approx(0.9)
+
+
 def test_a_weight_is_copies():
     rng = np.random.default_rng(1)
     given, copies = rng.random(30), rng.integers(1, 5, 30)

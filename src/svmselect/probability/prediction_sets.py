@@ -64,6 +64,7 @@ def least_probability(given: Array, weights: Array, alpha: float) -> float:
     k = np.floor(alpha * (mass[-1] + 1.0) * (1.0 + _ROUNDING))
     if k < 1.0:
         return 0.0
+    k = min(k, mass[-1])  # n + 1 of them only where alpha rounds to one
     return float(given[order[np.searchsorted(mass, k * (1.0 - _ROUNDING))]])
 
 
