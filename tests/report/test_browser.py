@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from svmselect import report
+from svmselect import AutoSVC, report
 from svmselect.report import Report
 
 pytestmark = pytest.mark.browser
@@ -211,3 +213,29 @@ def _luminance(colour: str) -> float:
     parts = [float(c) / 255 for c in colour.partition("(")[2].rstrip(")").split(",")[:3]]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_what_became_of_columns_has_room_and_no_button_hides_a_command(
+    tmp_path: Path, tab: Any, width: int
+) -> None:
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"size": rng.normal(size=60), "place": rng.choice(["a", "b", "c"], 60)})
+    y = np.where(rows["size"] > 0, "yes", "no")
+    model = AutoSVC(random_state=0, ard="no").fit(rows, y)
+    made = report.of_fit(model, rows, y, settings={"command": "svmselect fit " + "x" * 200})
+    path = tmp_path / "report.html"
+    report.write(made, path)
+    tab.open(path, width)
+    wide = tab.run("""[...document.querySelectorAll("#columns thead th")].map(e =>
+        e.getBoundingClientRect().width)""")
+    assert wide[2] > 0.45 * sum(wide)
+    assert wide[2] > wide[0]
+    hidden = tab.run("""[...document.querySelectorAll(".copied")].filter(e => {
+        const box = e.querySelector("pre").getBoundingClientRect();
+        const button = e.querySelector("button").getBoundingClientRect();
+        return box.left < button.right && box.right > button.left
+            && box.top < button.bottom && box.bottom > button.top;
+    }).length""")
+    assert hidden == 0
+    assert tab.run("document.documentElement.scrollWidth") <= width

@@ -286,6 +286,26 @@ def test_right_and_wrong_by_class(three_classes: Report, ugly: Report) -> None:
     assert f"the area below it is {curve.auc:.3f}" in Reader(render(ugly)).text
 
 
+def test_a_class_that_nothing_is_called_and_pairs_that_look_alike() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    y = np.where(X[:, 0] + 0.3 * rng.normal(size=120) > 0, "left", "stayed").astype(object)
+    y[np.flatnonzero(y == "left")[:20]] = "Left"  # spelled in another way
+    model = AutoSVC(random_state=0, ard="no").fit(X, y)
+    made = report.of_fit(model, X, y)
+    assert made.decisions is not None
+    assert np.isnan(made.decisions.right[0])
+    page = render(made)
+    assert "nan" not in Reader(page).text
+    assert 'data-value="nan"' not in page
+    said = "the held-out decision values hardly tell 'Left' from 'left'"
+    told = [warning for warning in made.warnings if "hardly" in warning]
+    assert len(told) == 1
+    assert told[0].startswith(said)
+    assert "'left' from 'stayed'" not in told[0]
+    assert said in model.explain()
+
+
 def test_of_many_classes_the_worst_confusions() -> None:
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(12), 8)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from svmselect.probability.calibration import Sigmoid
+from svmselect.estimators.rest import against_rest
 from svmselect.selection.result import Selection
 
 PREFERENCE = (
@@ -15,6 +15,7 @@ PREFERENCE = (
     "are preferred. "
 )
 _FEW = 20  # members of a class, below which folds say little
+_FLAT = 0.1  # slope of a sigmoid times the spread of f, below which it is as good as flat
 
 
 def explanation(model: Any) -> str:
@@ -112,17 +113,30 @@ def _cost(selection: Selection) -> str:
 
 
 def _advice(model: Any, selection: Selection) -> str:
-    notes: list[str] = list(selection.notes)
-    labels, members = model.classes_.tolist(), np.asarray(selection.members)
-    few = [labels[i] for i in np.flatnonzero(members < _FEW)]
-    if few:
-        listed = ", ".join(map(repr, few[:5])) + (", ..." if len(few) > 5 else "")
-        notes.append(f"{listed}: fewer than {_FEW} rows, so other folds may choose otherwise")
-    if weak(selection.calibration):
-        notes.append("the held-out decision values hardly tell the classes apart; other inputs may")
+    notes = [str(note) for note in selection.notes] + weaknesses(model)
     return "\n".join(f"Note: {note}." for note in notes)
 
 
-def weak(sigmoids: Sequence[Sigmoid]) -> bool:
-    """Whether some pair's sigmoid is as good as flat: its slope over the spread of f below 0.1."""
-    return any(-one.slope * one.spread < 0.1 for one in sigmoids)
+def weaknesses(model: Any) -> list[str]:
+    """What a fitted model is known to rest on little for: classes of few rows, or hardly told."""
+    selection = model.selection_
+    labels, members = model.classes_.tolist(), np.asarray(selection.members)
+    found = []
+    few = [repr(labels[i]) for i in np.flatnonzero(members < _FEW)]
+    if few:
+        found.append(f"{_first(few)}: fewer than {_FEW} rows, so other folds may choose otherwise")
+    weak = [-one.slope * one.spread < _FLAT for one in selection.calibration]
+    if any(weak):
+        apart = "the classes apart"
+        if against_rest(model.dual_coef_, len(labels)):
+            named = [repr(label) for label, poor in zip(labels, weak, strict=True) if poor]
+            apart = f"{_first(named)} from the other classes"
+        elif not all(weak):
+            pairs = zip(combinations(labels, 2), weak, strict=True)
+            apart = _first([f"{a!r} from {b!r}" for (a, b), poor in pairs if poor])
+        found.append(f"the held-out decision values hardly tell {apart}; other inputs may")
+    return found
+
+
+def _first(names: list[str]) -> str:
+    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from svmselect.estimators.words import weak
+from svmselect.estimators.words import weaknesses
 from svmselect.plots.data import scales
 from svmselect.plots.data.calibration import CalibrationData, codes_of, of_rows
 from svmselect.plots.data.curves import curve_data
@@ -24,7 +24,6 @@ from svmselect.report.optima import other_optima
 from svmselect.report.record import ErrorRates, Rate, Report, Rival
 from svmselect.types import Array, IntArray
 
-_FEW = 20  # members of a class, below which folds say little
 _ENOUGH = 100  # rows held apart that tell more than the folds
 _SECONDS = 0.6  # of CPU time for the landscape
 _MOST_PAIRS = 28  # of classes, each of which is trained on parts of the rows
@@ -186,15 +185,7 @@ def _tested(model: Any, held_out: tuple[Any, Any]) -> CalibrationData:
 def _warnings(model: Any) -> list[str]:
     """What the search warned of, and what is known to mislead."""
     selection = model.selection_
-    found = [m for m in selection.notes if m.warns]
-    labels, members = model.classes_.tolist(), np.asarray(selection.members)
-    few = [str(labels[i]) for i in np.flatnonzero(members < _FEW)]
-    if few:
-        listed = ", ".join(few[:5]) + (", ..." if len(few) > 5 else "")
-        found.append(f"{listed}: fewer than {_FEW} rows, so other folds may choose otherwise")
-    if weak(selection.calibration):
-        found.append("the held-out decision values hardly tell the classes apart; other inputs may")
-    return found
+    return [note for note in selection.notes if note.warns] + weaknesses(model)
 
 
 def _error(model: Any, tested: CalibrationData | None) -> ErrorRates:

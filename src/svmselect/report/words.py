@@ -46,7 +46,9 @@ def _minus(text: str) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in per cent, one decimal below ten."""
+    """A share in per cent, one decimal below ten; a dash where there is none, such as 0 of 0."""
+    if share != share:
+        return "–"
     return f"{100 * share:.1f}\u202f%" if share < 0.0995 else f"{100 * share:.0f}\u202f%"
 
 
