@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,7 @@ from svmselect.estimators.scaling import Scaling
 from svmselect.estimators.sparse_rows import keeps_zeros, rotatable
 from svmselect.kernels import Kernel
 from svmselect.kernels.sparse import rotated
-from svmselect.parallel import Dask
+from svmselect.parallel import Dask, one_thread
 from svmselect.rows.base import Told
 from svmselect.rows.tables import TableChunks
 from svmselect.search.checkpoint import seed_of
@@ -161,9 +162,11 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
         problem = replace(problem, notes=(*problem.notes, *apart.notes))
         check_threshold(self.threshold, problem.classes)
         limits = Limits(self.max_time, self.n_jobs, seed, report, checkpoint, many is not None)
-        lead, *others = self._choose(problem, losses, limits)
-        self._keep(rows, problem, lead, apart)
-        self.companions_ = [self._companion(rows, problem, other, apart) for other in others]
+        few = many is None and len(problem) <= MANY
+        with one_thread() if few else nullcontext():
+            lead, *others = self._choose(problem, losses, limits)
+            self._keep(rows, problem, lead, apart)
+            self.companions_ = [self._companion(rows, problem, other, apart) for other in others]
         self.weights_ = np.array([lead.weight, *(other.weight for other in others)])
         if many is not None:
             grow(self, many, replace(watch, checkpoint=checkpoint))
