@@ -18,6 +18,8 @@ from svmselect.machine import box_qp
 pytest.importorskip("svmselect.machine._native", reason="the extension did not build")
 
 PROBLEM = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
 import numpy as np
 from svmselect.kernels import RBF
 from svmselect.machine import box_qp, solve
