@@ -63,3 +63,22 @@ def test_copies_are_taken_only_where_nothing_else_is_left():
 def test_a_rule_that_is_none():
     with pytest.raises(ValueError, match="'best' are none of"):
         order_landmarks("best", KERNEL, X, 3, rng)
+
+
+def test_chances_are_those_of_one_draw_after_another():
+    rows = np.array([[0.0], [0.3], [1.0], [1.1], [4.0]])
+    K = KERNEL(rows)
+    away = np.maximum(2.0 - 2.0 * K, 0.0)
+    pairs = away / away.sum(axis=1, keepdims=True) / 5.0  # of the first and the second
+    left = np.minimum(away[:, None, :], away[None, :, :])
+    left /= left.sum(axis=2, keepdims=True)
+    third = np.einsum("ij,ijk->k", pairs, left)
+    drawn = [
+        order_landmarks("kmeans++", KERNEL, rows, 3, np.random.default_rng(seed))
+        for seed in range(6000)
+    ]
+    first, second, last = np.array(drawn).T
+    found = np.zeros((5, 5))
+    np.add.at(found, (first, second), 1.0 / len(drawn))
+    np.testing.assert_allclose(found, pairs, atol=0.015)
+    np.testing.assert_allclose(np.bincount(last, minlength=5) / len(drawn), third, atol=0.02)

@@ -11,6 +11,7 @@ from svmselect.kernels import Kernel
 from svmselect.machine.features import basis_of
 from svmselect.types import Array, IntArray
 
+_BATCH = 32  # rows that are proposed at a time
 RULES = ("kmeans++", "leverage", "uniform")
 
 
@@ -31,20 +32,33 @@ def order_landmarks(
         return _by_leverage(kernel, X, m, rng)
     if rule != "kmeans++":
         raise ValueError(f"landmarks {rule!r} are none of {', '.join(RULES)}")
+    return _far_apart(kernel, X, m, rng)
+
+
+def _far_apart(kernel: Kernel, X: Array, m: int, rng: np.random.Generator) -> IntArray:
+    """k-means++, exactly, with kernel values of many rows at a time.
+
+    Rows are proposed by the distances before a batch; since distances only shrink, one accepted
+    with the share that is left of its own is a row drawn by the distances of the moment.
+    """
     own = kernel.diag(X)
-    chosen = np.empty(m, dtype=np.intp)
     away = own.copy()
-    for i in range(m):
+    chosen: list[int] = []
+    while len(chosen) < m:
         mass = np.cumsum(away)
         if not mass[-1] > 0.0:  # rows that are left are copies of those drawn
-            left = np.setdiff1d(np.arange(len(X)), chosen[:i])
-            chosen[i:] = rng.permutation(left)[: m - i]
+            left = np.setdiff1d(np.arange(len(X)), chosen)
+            chosen += rng.permutation(left).tolist()
             break
-        chosen[i] = min(int(np.searchsorted(mass, rng.random() * mass[-1], "right")), len(X) - 1)
-        new = kernel(X, X[chosen[i] : chosen[i] + 1])[:, 0]
-        away = np.minimum(away, np.maximum(own + own[chosen[i]] - 2.0 * new, 0.0))
-        away[chosen[i]] = 0.0
-    return chosen
+        at = np.searchsorted(mass, rng.random(_BATCH) * mass[-1], "right")
+        proposed, chances = np.minimum(at, len(X) - 1), rng.random(_BATCH)
+        K, before = kernel(X, X[proposed]), away[proposed]
+        for j, i in enumerate(proposed.tolist()):
+            if chances[j] * before[j] < away[i]:
+                chosen.append(i)
+                away = np.minimum(away, np.maximum(own + own[i] - 2.0 * K[:, j], 0.0))
+                away[i] = 0.0
+    return np.array(chosen[:m], dtype=np.intp)
 
 
 def leverage_scores(kernel: Kernel, X: Array, pilots: IntArray, target: float) -> Array:
