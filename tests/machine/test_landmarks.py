@@ -68,7 +68,7 @@ def test_a_rule_that_is_none():
 def test_chances_are_those_of_one_draw_after_another():
     rows = np.array([[0.0], [0.3], [1.0], [1.1], [4.0]])
     K = KERNEL(rows)
-    away = np.maximum(2.0 - 2.0 * K, 0.0)
+    away = np.clip(2.0 - 2.0 * K, 0.0, 1.0)  # from the rows drawn, or from zero
     pairs = away / away.sum(axis=1, keepdims=True) / 5.0  # of the first and the second
     left = np.minimum(away[:, None, :], away[None, :, :])
     left /= left.sum(axis=2, keepdims=True)

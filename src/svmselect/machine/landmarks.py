@@ -21,7 +21,8 @@ def order_landmarks(
     """Give m of the rows of X, best first.
 
     "kmeans++" draws one after another, each with a chance in proportion to the squared distance, in
-    the kernel's feature space, from those drawn before (Arthur & Vassilvitskii 2007), O(n m d).
+    the kernel's feature space, from those drawn before, or from zero if that is nearer (Arthur &
+    Vassilvitskii 2007), O(n m d).
     "leverage" draws by ridge leverage scores ``(K (K + lambda)^-1)_ii``, estimated from a uniform
     draw (Alaoui & Mahoney 2015), lambda such that they sum to about m/2, O(n m^2).
     """
