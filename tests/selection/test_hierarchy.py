@@ -129,6 +129,29 @@ def test_level_three_with_normal_tails_is_exact_for_a_quadratic() -> None:
     assert volume(0 * H, Shrinkage(tau), point, names) == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.parametrize("definite", [True, False])
+def test_a_hessian_of_few_rows_is_decomposed_in_as_many_directions(
+    definite: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("log C", *(RBF([1.0] * 230) * RBF([1.0] * 90)).names, "constant.value")
+    rng = np.random.default_rng(0)
+    J = rng.standard_normal((12, len(names)))
+    signs = np.where(np.arange(12) == 5, 1.0 if definite else -1.0, 1.0)
+    H = J.T @ (signs[:, None] * J)
+    point, gradient = rng.standard_normal((2, len(names)))
+    lean = Deviations.of(H, names)
+    monkeypatch.setattr("svmselect.selection.deviations._MANY", 10**9)
+    full = Deviations.of(H, names)
+    assert full.axes.shape == (322, 318)
+    assert lean.axes.shape == ((322, 12) if definite else (322, 318))
+    for prior in (Shrinkage(0.3), Shrinkage(2.0)):
+        one, other = (model.expected(gradient, prior, point) for model in (lean, full))
+        assert one == pytest.approx(other, rel=1e-9)
+    for prior in (Shrinkage(0.3), Shrinkage(0.3, 3.0)):
+        one, other = (model.volume(prior, point) for model in (lean, full))
+        assert one == pytest.approx(other, rel=1e-9)
+
+
 def test_cut_short_it_gives_the_best_so_far() -> None:
     kernel = ard(ONE)
 

@@ -128,12 +128,11 @@ def weaknesses(model: Any) -> list[str]:
     weak = [-one.slope * one.spread < _FLAT for one in selection.calibration]
     if any(weak):
         apart = "the classes apart"
-        if against_rest(model.dual_coef_, len(labels)):
-            named = [repr(label) for label, poor in zip(labels, weak, strict=True) if poor]
-            apart = f"{_first(named)} from the other classes"
-        elif not all(weak):
-            pairs = zip(combinations(labels, 2), weak, strict=True)
-            apart = _first([f"{a!r} from {b!r}" for (a, b), poor in pairs if poor])
+        if not all(weak):
+            named = [f"{a!r} from {b!r}" for a, b in combinations(labels, 2)]
+            if against_rest(model.dual_coef_, len(labels)):
+                named = [f"{label!r} from the others" for label in labels]
+            apart = _first([one for one, poor in zip(named, weak, strict=True) if poor])
         found.append(f"the held-out decision values hardly tell {apart}; other inputs may")
     return found
 
