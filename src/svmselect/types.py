@@ -60,10 +60,10 @@ class Note(str):
     Parameters
     ----------
     kind : str
-        "choice" (what was decided), "course" (how the search went), "training" (how the final
-        machines were made), "edge" (a result on the edge of the search box), "data" (what was found
-        in the data), "status" (something that is not exact), or the name of the status that ended
-        the search early.
+        "choice" (what was decided), "unit" (that inputs keep one they share), "course" (how the
+        search went), "training" (how the final machines were made), "edge" (a result on the edge of
+        the search box), "data" (what was found in the data), "status" (something that is not
+        exact), or the name of the status that ended the search early.
     text : str
         The sentence, without a full stop.
     """
@@ -80,7 +80,7 @@ class Note(str):
     @property
     def warns(self) -> bool:
         """Whether it says more than what was done."""
-        return self.kind not in ("choice", "course", "training")
+        return self.kind not in ("choice", "unit", "course", "training")
 
     def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
         return self.kind, str(self)
@@ -93,21 +93,28 @@ class ErrorEstimate:
     Attributes
     ----------
     error : float
-        The share of held-out rows whose class is not the most probable one.
+        The share of new rows expected to be classified wrongly.
     n : float
         How many rows were held out, each counted with its weight.
     of : {"classes", "pairs"}
         Whether all classes were asked about together, or two at a time.
+    spread : float
+        The standard deviation that is due to choosing, beside that of counting n rows.
+    seen : float, optional
+        The share as it was counted, where ``error`` allows for the rows' say in the choice.
     """
 
     error: float
     n: float
     of: str = "classes"
+    spread: float = 0.0
+    seen: float | None = None
 
     @property
     def standard_error(self) -> float:
-        """That of a mean over ``n`` independent rows."""
-        return float(np.sqrt(max(self.error * (1.0 - self.error), 0.0) / self.n))
+        """That of a mean over ``n`` independent rows, and of what choosing adds."""
+        counted = max(self.error * (1.0 - self.error), 0.0) / self.n
+        return float(np.sqrt(counted + self.spread**2))
 
 
 @dataclass(frozen=True)

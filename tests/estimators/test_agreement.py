@@ -126,7 +126,7 @@ def test_the_error_in_words_is_that_of_the_folds(three):
             shift = -model.intercept_[p] - whole.intercept
             f[:, p] = k(scaled[test], scaled[rows]) @ s.beta + s.intercept + shift
         wrong += np.sum(class_probabilities(f, model.sigmoid_slope_, 3).argmax(axis=1) != y3[test])
-    assert f"Error of held-out rows: {wrong / len(y3):.1%}" in model.explain()
+    assert f"{wrong / len(y3):.1%} of the held-out rows were wrong" in model.explain()
 
 
 def test_hyperparameters_of_each_pair():

@@ -103,7 +103,7 @@ def test_what_serves_held_out_rows_better_is_taken():
 
 
 def test_the_held_out_error_is_that_of_refitted_posteriors():
-    model = averaged(cv=FOLDS)
+    model = averaged(cv=FOLDS, standardize=True)
     mean, scale = X2.mean(axis=0), X2.std(axis=0)
     Z, y = (X2 - mean) / scale, np.where(y2, 1.0, -1.0)
     kernel = widened(model, Z)

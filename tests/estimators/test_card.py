@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
 
 from svmselect import AutoSVC, load, report, save, select
-from svmselect.probability.intervals import wilson
+from svmselect.probability.intervals import interval
 
 X, y = load_iris(return_X_y=True)
 UGLY = "<script>alert('x')</script>"
@@ -55,7 +55,7 @@ def test_a_fitted_model_says_what_it_is(model: AutoSVC) -> None:
     assert "150 rows, 4 inputs, 3 classes (a & b, setosa, versicolor)" in read.text
     assert f"C {model.C_:.4g}" in read.text
     estimate = model.selection_.error
-    low, high = wilson(estimate.error, estimate.n)
+    low, high = interval(estimate)
     assert f"{estimate.error:.1%} of 150 held-out rows (95 %: {low:.1%} to {high:.1%})" in read.text
     shares = model.feature_importances_
     first = model.feature_names_in_[shares.argmax()]

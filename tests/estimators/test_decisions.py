@@ -71,10 +71,10 @@ def test_held_out_probabilities_are_those_of_machines_that_did_not_see_the_rows(
 
 
 @pytest.mark.parametrize("cls", [AutoSVC, AutoKLR])
-def test_their_error_is_the_expected_error(cls, three):
+def test_their_error_is_what_the_expected_error_was_made_of(cls, three):
     for model, labels in ((fitted(cls), y), (three, names[y3])):
         told = model.classes_[model.held_out_proba_.argmax(axis=1)]
-        assert (told != labels).mean() == pytest.approx(model.selection_.error.error)
+        assert (told != labels).mean() == pytest.approx(model.selection_.error.seen)
         assert model.held_out_proba_.shape == (150, len(model.classes_))
 
 

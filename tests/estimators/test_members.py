@@ -58,7 +58,7 @@ def test_held_out_rows_are_told_the_average(model: AutoClassifier, two: tuple) -
     problem = model.selection_.problem
     assert held is not None
     wrong = held.probabilities.argmax(axis=1) != problem.codes[held.rows]
-    assert model.selection_.error.error == pytest.approx(wrong.mean())
+    assert model.selection_.error.seen == pytest.approx(wrong.mean())
     assert "averaged over" in model.explain()
 
 

@@ -12,6 +12,7 @@ from svmselect.estimators.chosen import Chosen, Setting
 from svmselect.estimators.optimism import _precision, lost_odds, with_lost_odds
 from svmselect.estimators.strategies.task import Task
 from svmselect.probability.calibration import Sigmoid
+from svmselect.probability.intervals import interval
 from svmselect.selection.optimism import without_each_fold
 
 
@@ -124,3 +125,21 @@ def test_sets_cover_new_rows_where_many_scales_are_chosen():
     spread = np.std(covered, ddof=1) / np.sqrt(30)
     assert 0.9 - spread < np.mean(covered) < 0.94
     assert spread < 0.012
+
+
+def test_the_expected_error_is_nearer_the_truth_than_what_was_counted():
+    """120 rows and eight inputs: the folds promise too much, and the interval knows it."""
+    held, gaps = [], []
+    for seed in range(20):
+        X, y = make_classification(
+            4120, 8, n_informative=3, n_redundant=0, flip_y=0.2, random_state=seed
+        )
+        model = AutoSVC(random_state=0).fit(X[:120], y[:120])
+        estimate, true = model.selection_.error, 1.0 - model.score(X[120:], y[120:])
+        low, high = interval(estimate)
+        held.append(low <= true <= high)
+        gaps.append((estimate.seen - true, estimate.error - true))
+        assert estimate.spread > 0.0
+    counted, expected = np.abs(np.mean(gaps, axis=0))
+    assert expected < counted
+    assert np.mean(held) >= 0.9

@@ -17,6 +17,7 @@ from svmselect.cli.prepare import TableOptions, prepare, prepare_test, split, su
 from svmselect.cli.progress import Bar, Stopper, Watcher
 from svmselect.cli.tested import Tested
 from svmselect.tables.table import Table
+from svmselect.types import ErrorEstimate
 
 INTERRUPTED = 130
 
@@ -124,7 +125,7 @@ def _entry(
             return Entry(name, failure=" ".join(str(error).split())), stopper.asked
     seconds = time.perf_counter() - began
     said = model.predict(apart[0])
-    tested = Tested.seen(float(np.mean(said != apart[1])), len(said), by)
+    tested = Tested.seen(ErrorEstimate(float(np.mean(said != apart[1])), len(said)), by)
     return Entry(name, seconds, model, tested, said), stopper.asked
 
 

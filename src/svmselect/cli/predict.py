@@ -24,6 +24,7 @@ from svmselect.tables import Encoder, Source, TableModel, open_source
 from svmselect.tables.cells import texts
 from svmselect.tables.gather import labels_of
 from svmselect.tables.inputs import Number
+from svmselect.types import ErrorEstimate
 
 
 def run(
@@ -179,7 +180,7 @@ def _tell(
             f"({shown}): they count as rare ones, or as none of its categories"
         )
     wrong, n = judged
-    tested = Tested.seen(wrong / n, n, count(n, "row")) if n else None
+    tested = Tested.seen(ErrorEstimate(wrong / n, n), count(n, "row")) if n else None
     fields: dict[str, Any] = {
         "rows": rows,
         "predictions": dict(counts),

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmselect.cli.console import percent
-from svmselect.probability.intervals import wilson
+from svmselect.probability.intervals import interval
+from svmselect.types import ErrorEstimate
 
 
 @dataclass(frozen=True)
@@ -23,16 +24,16 @@ class Tested:
     by: str
 
     @classmethod
-    def seen(cls, error: float, rows: int, by: str) -> Tested:
-        """With Wilson's interval."""
-        low, high = wilson(error, rows)
-        return cls(error, float(low), float(high), rows, by)
+    def seen(cls, estimate: ErrorEstimate, by: str) -> Tested:
+        """With its interval."""
+        low, high = interval(estimate)
+        return cls(estimate.error, low, high, max(1, round(estimate.n)), by)
 
     @classmethod
     def of(cls, model: Any, X: Any, y: NDArray[Any], by: str) -> Tested:
         """The error on rows that the model has not seen."""
         wrong = float(np.mean(model.predict(X) != y))
-        return cls.seen(wrong, len(y), by)
+        return cls.seen(ErrorEstimate(wrong, len(y)), by)
 
     @property
     def words(self) -> str:
@@ -58,4 +59,4 @@ def cross_validated(model: Any) -> Tested:
     by = f"{rows:,} rows held out" if many else f"{selection.folds}-fold cross-validation"
     if estimate.of == "pairs":
         by += ", in pairs of classes"
-    return Tested.seen(estimate.error, rows, by)
+    return Tested.seen(estimate, by)

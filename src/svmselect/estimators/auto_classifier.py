@@ -41,7 +41,8 @@ class AutoClassifier(AutoMachine):
         The loss; "auto" compares the logistic and the hinge loss.
     standardize : {"auto", True, False}, default "auto"
         Whether the inputs are standardised, for kernels that need it; "auto" also bends those that
-        lean to one side, by Yeo and Johnson's function, until they lean no more.
+        lean to one side, by Yeo and Johnson's function, until they lean no more, and leaves those
+        that share a unit, such as pixels, in one where held-out rows are told better so.
     averaging : {"auto", True, False}, default "auto"
         Whether the machines of several losses and kernels are averaged by their marginal
         likelihood, instead of taking the best: "auto" where the default strategy decides alone, up

@@ -49,6 +49,7 @@ from svmselect.estimators.problem import Problem
 from svmselect.estimators.rare import Apart, Fitted, looks_like_numbers, set_apart
 from svmselect.estimators.scaling import Scaling
 from svmselect.estimators.sparse_rows import keeps_zeros, rotatable
+from svmselect.estimators.units import in_best_units
 from svmselect.kernels import Kernel
 from svmselect.kernels.sparse import rotated
 from svmselect.parallel import Dask, one_thread
@@ -164,6 +165,11 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
         limits = Limits(self.max_time, self.n_jobs, seed, report, checkpoint, many is not None)
         few = many is None and len(problem) <= MANY
         with one_thread() if few else nullcontext():
+            if bends(self) and self._standardises and not self._rotated and is_default(self):
+                problem = in_best_units(
+                    problem, rows, spans(self.encoder_), self._forms()[0], losses[-1],
+                    limits.glancing(), seed,
+                )  # fmt: skip
             lead, *others = self._choose(problem, losses, limits)
             self._keep(rows, problem, lead, apart)
             self.companions_ = [self._companion(rows, problem, other, apart) for other in others]
@@ -309,10 +315,16 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
         chosen, loss = member.chosen, member.loss
         judged = Judged.of(problem, chosen.held_out)
         decided = rule(self.threshold, problem, judged)
+        utilities = None if decided is None else decided.utilities
+        pairs, lost = problem.pairs(), None
         if decided is not None:
             notes = (*chosen.notes, decided.note)
             chosen = replace(chosen, notes=notes, error=decided.error)
-        pairs = problem.pairs()
+        if len(problem) <= MANY and chosen.held_out is not None:
+            lost = lost_odds(problem, pairs, chosen, loss)
+            if chosen.posterior is None and chosen.error.of == "classes":
+                honest = judged.expected_error(problem, lost, utilities)
+                chosen = replace(chosen, error=honest)
         made = Fitted.of(problem, *fitted_machines(problem, pairs, chosen, loss))
         made = made.with_rare(apart, X, problem, chosen, loss)
         k, codes = len(made.classes), made.member
@@ -367,10 +379,8 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
             strategy="auto" if is_default(self) else "search",
         )
         self.held_out_proba_ = _widened(judged.by_row(problem), problem.classes, made.classes)
-        few = len(problem) <= MANY and chosen.held_out is not None
-        lost = lost_odds(problem, pairs, chosen, loss) if few else None
         self._given = judged.given(problem, lost)
-        self._utilities = None if decided is None else decided.utilities
+        self._utilities = utilities
         self._judge = self._unpacked()
 
 

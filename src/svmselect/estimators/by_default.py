@@ -52,6 +52,10 @@ class Limits:
             return None
         return self.began + self.max_time + late * clock.allowance(self.max_time)
 
+    def glancing(self) -> Session:
+        """A session for what comes before the search, which is neither kept nor told."""
+        return Session(Serial(), max_time=self.max_time, began=self.began)
+
     def tell(self, progress: Progress) -> bool:
         """Pass a search's progress on to who wants to know; whether to stop."""
         return self.report is not None and bool(self.report(progress.record.evaluation))

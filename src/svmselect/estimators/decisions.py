@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import UndefinedMetricWarning
 
 from svmselect.estimators.by_scoring import as_scorer
-from svmselect.estimators.optimism import with_lost_odds
+from svmselect.estimators.optimism import COUNTED_TWICE, less_sure, with_lost_odds
 from svmselect.estimators.problem import Problem
 from svmselect.probability.thresholds import (
     cost_utilities,
@@ -85,6 +85,24 @@ class Judged:
         p = self.probabilities[seen]
         own = with_lost_odds(p, codes, np.zeros_like(p) if lost is None else lost[seen])
         return np.vstack([own, problem.counts[seen]])
+
+    def expected_error(
+        self, problem: Labelled, lost: Array, utilities: Array | None = None
+    ) -> ErrorEstimate:
+        """The error of new rows: that of the rows held out, without what their say in it lost them.
+
+        ``lost`` as in ``given``; ``utilities`` decide, the largest probability if None.
+        """
+        seen = self.seen
+        p, codes, counts = self.probabilities[seen], problem.codes[seen], problem.counts[seen]
+        n = float(counts.sum())
+        decides = np.eye(p.shape[1]) if utilities is None else utilities
+        counted, error = (
+            float(counts @ (decide(q, decides) != codes)) / n
+            for q in (p, less_sure(p, codes, lost[seen]))
+        )
+        spread = (error - counted) ** 2 + COUNTED_TWICE * error * (1.0 - error) / n
+        return ErrorEstimate(error, n, spread=float(np.sqrt(spread)), seen=counted)
 
 
 @dataclass(frozen=True, eq=False)

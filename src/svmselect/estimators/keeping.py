@@ -6,6 +6,7 @@ The problem, and what only ``select`` has, is left out: a model can be given awa
 from __future__ import annotations
 
 import json
+from dataclasses import astuple
 from typing import Any
 
 from svmselect.probability.calibration import Sigmoid
@@ -29,7 +30,7 @@ def as_plain(selection: Selection) -> dict[str, Any]:
         "lines": [to_line(without_hessian(record), names) for record in s.trace],
         "status": [s.status.name, s.status.advice],
         "notes": [[note.kind, str(note)] for note in s.notes],
-        "error": None if s.error is None else [s.error.error, s.error.n, s.error.of],
+        "error": None if s.error is None else list(astuple(s.error)),
         "calibration": [[one.slope, one.shift, one.spread] for one in s.calibration],
         "members": list(s.members),
     }

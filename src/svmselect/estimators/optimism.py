@@ -28,6 +28,8 @@ _LOOSE = 0.05
 """Precision of log C and of the logarithms of the kernel's parameters, as under a vague prior."""
 _LEAST_SPREAD = 0.1
 """The least spread that log length scales are taken to have been allowed."""
+COUNTED_TWICE = 0.3
+"""What machines trained on nearly the same rows add to the variance of their errors, as a share."""
 _MOST = 50.0
 """Of log odds: more would overflow, and changes nothing."""
 
@@ -58,11 +60,15 @@ def lost_odds(problem: Problem, pairs: Sequence[Pair], chosen: Chosen, loss: str
 
 def with_lost_odds(probabilities: Array, codes: IntArray, lost: Array) -> Array:
     """The probability of each row's own class when its log odds have lost so much, (rows,)."""
+    return np.asarray(less_sure(probabilities, codes, lost)[np.arange(len(codes)), codes])
+
+
+def less_sure(probabilities: Array, codes: IntArray, lost: Array) -> Array:
+    """The probabilities of all classes when the log odds of each row's own have lost so much."""
     rows = np.arange(len(probabilities))
-    others = probabilities * np.exp(np.minimum(lost, _MOST))
-    others[rows, codes] = 0.0
-    own = probabilities[rows, codes]
-    return np.asarray(own / (own + others.sum(axis=1)))
+    made = probabilities * np.exp(np.minimum(lost, _MOST))
+    made[rows, codes] = probabilities[rows, codes]
+    return np.asarray(made / made.sum(axis=1, keepdims=True))
 
 
 def _shifts(

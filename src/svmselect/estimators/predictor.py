@@ -19,7 +19,7 @@ from svmselect.estimators.machines import Machines, from_dual_coef
 from svmselect.estimators.opened import by_piece
 from svmselect.estimators.posteriors import Posteriors
 from svmselect.estimators.rest import Rest, against_rest
-from svmselect.estimators.scaling import Bend, Scaling
+from svmselect.estimators.scaling import Scaling
 from svmselect.kernels import Kernel
 from svmselect.probability import sigmoid_log_probability, sigmoid_probability
 from svmselect.probability.prediction_sets import check_alpha, least_probability, prediction_sets
@@ -80,8 +80,7 @@ class Predictor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def _scaling(self) -> Scaling:
-        bend = None if self.bend_ is None else Bend(*self.bend_)
-        return Scaling(self.mean_, self.scale_, bend)
+        return Scaling.learned(self)
 
     def _encoded(self, X: Any) -> Any:
         """Rows as the matrix that the kernel sees before it is scaled (sparse ones stay sparse)."""

@@ -8,7 +8,7 @@ as rows or as weights.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -105,6 +105,10 @@ class Problem:
 
     def __len__(self) -> int:
         return len(self.codes)
+
+    def scaled(self, X: Array, scaling: Scaling) -> Problem:
+        """The same rows of the caller's X, scaled otherwise."""
+        return replace(self, X=scaling(X[self.first]), scaling=scaling)
 
     def pairs(self) -> list[Pair]:
         """One two-class problem for each pair of classes; +1 is the later class."""

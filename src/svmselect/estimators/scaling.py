@@ -1,5 +1,8 @@
 """Inputs as the kernel sees them: a bend for skewed columns, then zero mean and unit spread.
 
+Or zero mean and one factor for all, where columns share a unit, as the pixels of a picture do:
+what varies less may then matter less. Which of the two is for the data to say (``units.py``).
+
 A column that leans to one side (amounts, counts, concentrations) is bent by Yeo and Johnson's
 function so that it leans no more. Its argument is the distance from the column's lowest value (its
 highest, for a column with its tail to the left) in units of the median distance from there: so a
@@ -11,6 +14,7 @@ are not looked at.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -99,6 +103,12 @@ class Scaling:
         return X if self.bend is None else self.bend.undo(X)
 
     @classmethod
+    def learned(cls, model: Any) -> Scaling:
+        """What a fitted classifier has learned, from its public attributes."""
+        bend = None if model.bend_ is None else Bend(*model.bend_)
+        return cls(model.mean_, model.scale_, bend)
+
+    @classmethod
     def of(
         cls,
         X: Array,
@@ -106,10 +116,12 @@ class Scaling:
         wanted: bool,
         bend: bool = False,
         spans: Array | None = None,
+        common: bool = False,
     ) -> Scaling:
         """Means and standard deviations of the rows, or nothing at all.
 
-        ``spans`` are what columns are divided by that are not to be standardised, else NaN.
+        ``spans`` are what columns are divided by that are not to be standardised, else NaN;
+        ``common`` divides all others by the root of their mean variance.
         """
         d = X.shape[1]
         own = np.full(d, np.nan) if spans is None else spans
@@ -120,6 +132,9 @@ class Scaling:
             if found.bent.any():
                 bent, X = found, found(X)
         mean, scale = standardise(X, weights) if wanted else (np.zeros(d), np.ones(d))
+        if common:
+            varying = plain & (X[:1] != X).any(axis=0)
+            scale = np.full(d, np.sqrt(np.mean(scale[varying] ** 2)))
         return cls(np.where(plain, mean, 0.0), np.where(plain, scale, own), bent)
 
 

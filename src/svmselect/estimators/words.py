@@ -31,6 +31,8 @@ def _data(model: Any, selection: Selection) -> str:
     merged = selection.rows - selection.kept
     same = f" ({merged} of weight zero or copies of others)" if merged else ""
     scaled = "standardised" if selection.standardised else "not standardised"
+    if selection.one_unit:
+        scaled = "centred and divided by one number, as they share a unit"
     bent = 0 if model.bend_ is None else int((model.bend_[2] != 1.0).sum())
     if bent:
         scaled = f"{bent} of them bent until they lean to no side, then {scaled}"
@@ -64,7 +66,11 @@ def _error(selection: Selection) -> str:
     of = "held-out rows"
     if estimate.of == "pairs":
         of += " in a pair of classes, on average"
-    return f"Error of {of}: {estimate.error:.1%}, give or take {estimate.standard_error:.1%}."
+    about = f"{estimate.error:.1%}, give or take {estimate.standard_error:.1%}"
+    if estimate.seen is None:
+        return f"Error of {of}: {about}."
+    said = f"{estimate.seen:.1%} of the {of} were wrong, which had a say in the choice"
+    return f"Expected error of new rows: {about} ({said})."
 
 
 def _kernel(model: Any) -> str:

@@ -18,11 +18,11 @@ from svmselect.plots.data.learning import LearningData, learning_data
 from svmselect.plots.data.refit import Refit
 from svmselect.plots.data.source import of_refit
 from svmselect.plots.data.trace import trace_data
-from svmselect.probability.intervals import wilson
+from svmselect.probability.intervals import interval
 from svmselect.report import provenance, words
 from svmselect.report.optima import other_optima
 from svmselect.report.record import ErrorRates, Rate, Report, Rival
-from svmselect.types import Array, IntArray
+from svmselect.types import Array, ErrorEstimate, IntArray
 
 _ENOUGH = 100  # rows held apart that tell more than the folds
 _SECONDS = 0.6  # of CPU time for the landscape
@@ -130,7 +130,7 @@ def of_fit(
         optima=other_optima(refit, source, landscape),
         rivals=() if grid is None else (_own(model, error, tested), grid),
         warnings=(*_warnings(model), *warnings),
-        notes=tuple(m for m in selection.notes if m.kind in ("course", "training")),
+        notes=tuple(m for m in selection.notes if m.kind in ("unit", "course", "training")),
         provenance=provenance.of_model(model, X, y, given),
         repeat=str(given.get("command", "")) or provenance.code(model),
     )
@@ -198,27 +198,28 @@ def _error(model: Any, tested: CalibrationData | None) -> ErrorRates:
         said = f"the {rows} rows, held out in turn in {selection.folds} folds"
     if estimate.of == "pairs":
         said += ", two classes at a time"
+    if estimate.seen is not None:
+        said += f" ({estimate.seen:.1%} of them wrong), allowing for their say in the choice"
     members = np.asarray(selection.members)
     held = None
     if tested is not None:
-        held = _rate(tested.error, tested.rows, tested.source)
-    return ErrorRates(
-        _rate(estimate.error, seen, said), held, 1.0 - float(members.max() / members.sum())
-    )
+        held = _rate(ErrorEstimate(tested.error, tested.rows), tested.source)
+    return ErrorRates(_rate(estimate, said), held, 1.0 - float(members.max() / members.sum()))
 
 
-def _rate(error: float, rows: int, source: str) -> Rate:
-    low, high = wilson(error, rows)
-    return Rate(error, float(low), float(high), rows, source)
+def _rate(estimate: ErrorEstimate, source: str) -> Rate:
+    low, high = interval(estimate)
+    return Rate(estimate.error, low, high, round(estimate.n), source)
 
 
 def _own(model: Any, error: ErrorRates, tested: CalibrationData | None) -> Rival:
     """What this library's choice did, for the table beside the grid."""
     selection = model.selection_
+    estimate = selection.error
     return Rival(
         name=type(model).__name__,
         chosen=words.short(model),
-        fold_error=error.folds.error,
+        fold_error=error.folds.error if estimate.seen is None else estimate.seen,
         held_out_error=None if tested is None else tested.error,
         evaluations=selection.evaluations,
         seconds=selection.seconds,

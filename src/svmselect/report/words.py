@@ -101,6 +101,8 @@ def of_model(model: Any) -> tuple[str, ...]:
     )
     if model.length_scale_ is not None:
         unit = "in standard deviations of the input" if selection.standardised else "in its units"
+        if selection.one_unit:
+            unit = "in units that all inputs share"
         meaning += (
             f" A length scale is the distance, {unit}, over which the answer changes: the longer "
             "it is, the less the input matters."

@@ -10,7 +10,7 @@ import numpy as np
 
 from svmselect.kernels.names import stem
 from svmselect.kernels.words import kernel_words
-from svmselect.probability.intervals import wilson
+from svmselect.probability.intervals import interval
 from svmselect.types import ErrorEstimate
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def error_rows(error: ErrorEstimate | None) -> list[tuple[str, str]]:
     """The error of held-out rows, with its interval."""
     if error is None:
         return []
-    low, high = wilson(error.error, error.n)
+    low, high = interval(error)
     of = ", in pairs of classes" if error.of == "pairs" else ""
     said = f"{error.error:.1%} of {error.n:.0f} held-out rows (95 %: {low:.1%} to {high:.1%}){of}"
     return [("error", said)]

@@ -144,6 +144,11 @@ class Selection:
         """How many points were looked at."""
         return len(self.trace)
 
+    @property
+    def one_unit(self) -> bool:
+        """Whether inputs that share a unit kept it instead of being standardised one by one."""
+        return any(note.kind == "unit" for note in self.notes)
+
     def __repr__(self) -> str:
         ended = f"{self.status.name!r} after {len(self.trace)} evaluations"
         C = f"{self.C:.6g}" if isinstance(self.C, float) else repr(self.C)

@@ -83,6 +83,38 @@ def choose(
     return replace(chosen, records=records, seconds=time.perf_counter() - began)
 
 
+def promises_more(
+    inputs: Sequence[Array],
+    pairs: Sequence[Pair],
+    kernel: Kernel,
+    loss: str,
+    session: Session,
+    random_state: int | np.random.Generator | None = 0,
+    constants: Constants = CONSTANTS,
+) -> float:
+    """Return how much more the second of two forms of the inputs promises, in log posterior.
+
+    By the best cells of their coarse paths, on few folds; where the second one leads there, on all
+    folds of the first round.
+    """
+    rough, whole = [], []
+    with one_thread():
+        for X in inputs:
+            task = Task.of(X, pairs, isotropic(kernel), loss, 1)
+            steps = Steps(task, session, "", Unit.of(X, random_state), constants)
+            cells = _Plan(steps, "no").coarse()
+            rough.append(cells[0].height)
+            whole.append((steps, [cell.answer.point for cell in cells]))
+        if session.halted is not None or not rough[1] < rough[0]:
+            return -np.inf
+        heights = []
+        for steps, points in whole:
+            once = steps.posterior(steps.task.kernel, steps.task.first_round)
+            seen = steps.look("cells", once, points, order=0)
+            heights.append(np.inf if seen is None else seen.height)
+    return float(heights[0] - heights[1]) if np.isfinite(heights).all() else -np.inf
+
+
 @dataclass(frozen=True, eq=False)
 class _Plan:
     """The plan for one kernel."""

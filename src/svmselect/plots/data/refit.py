@@ -21,6 +21,7 @@ from svmselect.estimators.options import bends, is_default, standardises
 from svmselect.estimators.posteriors import Model
 from svmselect.estimators.problem import Problem
 from svmselect.estimators.rare import set_apart
+from svmselect.estimators.scaling import Scaling
 from svmselect.parallel import single_threaded
 from svmselect.plots.data.calibration import CalibrationData, calibration_data
 from svmselect.probability.calibration import Sigmoid
@@ -91,7 +92,7 @@ class Refit:
             seed,
             standardises(model) and bends(model),
             spans(model.encoder_),
-        )
+        ).scaled(rows, Scaling.learned(model))
         return cls(model, problem, tuple(problem.pairs()), total, kept)
 
     @property
