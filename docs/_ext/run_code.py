@@ -11,14 +11,14 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import figures
 import matplotlib
 from docutils import nodes
-from snippets import LANGUAGES, Block, Output, reading
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 
+import figures
 import svmselect
+from snippets import LANGUAGES, Block, Output, reading
 
 NOT_RUN = ("gallery/", "papers/")  # run as scripts; run by their own commands, for hours
 EXTRA = "extra"  # goes into the site as it is: pages that pages have written

@@ -6,9 +6,9 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-import catalogue
 import pytest
 
+import catalogue
 from svmselect import criteria, kernels, search
 from svmselect.criteria import Criterion
 from svmselect.criteria.base import every

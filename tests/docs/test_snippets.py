@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from snippets import Block, blocks, reading
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -9,12 +9,12 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import numpy as np
 import pytest
 from sklearn.exceptions import InconsistentVersionWarning
-from tools.stored_models import FOLDER, inputs
 
 import svmselect
 from estimators.test_persist import members, packed
 from svmselect import load
 from svmselect.estimators.model_file import FORMAT, MAKER
+from tools.stored_models import FOLDER, inputs
 
 STORED = sorted(FOLDER.glob("[0-9]*/*.skops"))
 BEFORE = sorted((FOLDER / "before").glob("*.skops"))

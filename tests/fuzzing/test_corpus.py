@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from fuzz import run
 from fuzz.mutate import mutated
-
 from svmselect.machine import solve
 
 PAST = [pytest.param(n, p, id=f"{n}-{p.name}") for n in run.names() for p in run.corpus(n)]
