@@ -231,6 +231,9 @@ def test_what_is_refused():
         table_of(pl.DataFrame({"a": [[1], [2]]}))
     with pytest.raises(ValueError, match=r"column 'a' of X is infinite in row 1"):
         encoded(learned([1.0, 2.0]), [1.0, np.inf])
+    for huge in (10**400, -(10**400)):  # no float is as large
+        with pytest.raises(ValueError, match=r"column 'a' of X is infinite in row 1"):
+            encoded(learned([1.0, 2.0]), objects(1, huge))
     with pytest.raises(ValueError, match=r"column 'a' of X has 'x' in row 0, where .* a number"):
         encoded(learned([1.0, 2.0]), ["x", "1"])
     with pytest.raises(ValueError, match=r"column 'a' of X has 'x' in row 0, where .* a date"):

@@ -103,7 +103,7 @@ def _of_cells(cells: Sequence[Any], name: str, title: str) -> tuple[Column, Role
     if known and all(isinstance(cell, bool | np.bool_) for cell in known):
         return texts([None if gap else c for c, gap in zip(cells, missing, strict=True)]), CATEGORY
     for kinds, number, role in (
-        ((numbers.Real, Decimal), float, NUMBER),
+        ((numbers.Real, Decimal), _real, NUMBER),
         (date, _moment, DATE),
         (timedelta, timedelta.total_seconds, NUMBER),
         (time, _clock, NUMBER),
@@ -128,6 +128,14 @@ def _is_missing(cell: Any) -> bool:
         return False
     same = cell == cell
     return not isinstance(same, bool | np.bool_) or not same
+
+
+def _real(cell: Any) -> float:
+    """A number; infinite, so that it is refused by name, where no float is as large."""
+    try:
+        return float(cell)
+    except OverflowError:
+        return np.inf if cell > 0 else -np.inf
 
 
 def _moment(cell: date) -> float:
