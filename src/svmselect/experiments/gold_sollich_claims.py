@@ -106,7 +106,7 @@ def competitive(evidence: Evidence) -> tuple[bool, str]:
         tested = {"crabs": 120, "pima": 332, "wdbc": 269}.get(name, 7100)
         spread = 100.0 * np.sqrt(earlier / 100 * (1 - earlier / 100) / tested)
         for method in SIMPLE:
-            best = min(evidence.trials(name, method, of="error", least=_LEAST))
+            best = evidence.value("table 4", name, method)
             good, count = good + (best <= earlier + 2 * spread), count + 1
     return good > 0.75 * count, f"{good} of {count} cells"
 
@@ -127,9 +127,9 @@ def ascent_as_good(evidence: Evidence) -> tuple[bool, str]:
 
 def a_third_is_bad(evidence: Evidence) -> tuple[bool, str]:
     """A share between 15 and 55 % of the walks on the hinge's Laplace evidence ends above 6 %."""
-    errors = evidence.trials("twonorm", "laplace-hinge", of="error", least=_LEAST)
-    share = float(np.mean(np.array(errors) > 6.0))
-    return 0.15 <= share <= 0.55, f"{100 * share:.0f} % of {len(errors)}"
+    row = evidence.row("figure 2", "twonorm", "laplace-hinge", "share of trials above 6 %")
+    share = evidence.value("figure 2", "twonorm", "laplace-hinge", row.quantity)
+    return 0.15 <= share <= 0.55, f"{100 * share:.0f} % of {row.trials}"
 
 
 def kinds_differ(name: str, worse: tuple[str, ...]) -> Callable[[Evidence], tuple[bool, str]]:
