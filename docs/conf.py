@@ -49,7 +49,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "run_stale_examples": True,  # the package may have changed
     "abort_on_example_error": True,
-    "capture_repr": (),
+    "capture_repr": ("_repr_html_",),  # the card of a model
     "default_thumb_file": str(Path(__file__).parent / "_static" / "decision_boundary.png"),
     "image_srcset": ["2x"],
     "notebook_extensions": set(),

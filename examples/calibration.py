@@ -11,7 +11,7 @@ from sklearn.datasets import make_classification
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.model_selection import train_test_split
 
-from svmselect import AutoKLR, AutoSVC
+from svmselect import AutoClassifier, AutoSVC
 from svmselect.plots import CalibrationDisplay
 
 X, y = make_classification(
@@ -20,8 +20,8 @@ X, y = make_classification(
 X_train, X_test, y_train, y_test = train_test_split(X, y, train_size=300, random_state=0)
 
 models = {
+    "AutoClassifier": AutoClassifier(random_state=0),
     "AutoSVC": AutoSVC(random_state=0),
-    "AutoKLR": AutoKLR(random_state=0),
     "Gaussian process, untuned": GaussianProcessClassifier(random_state=0),
 }
 figure, axes = plt.subplots(1, 3, figsize=(12, 4.2), layout="constrained")

@@ -2,14 +2,14 @@
 Decision boundaries
 ===================
 
-What AutoSVC makes of three problems in the plane: the deeper the shade, the surer the prediction;
-the line is where two classes are equally probable.
+What AutoClassifier makes of three problems in the plane: the deeper the shade, the surer the
+prediction; the line is where two classes are equally probable.
 """
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_iris, make_circles, make_moons
 
-from svmselect import AutoSVC
+from svmselect import AutoClassifier
 from svmselect.plots import DecisionBoundaryDisplay
 
 flowers, kinds = load_iris(return_X_y=True)
@@ -20,8 +20,10 @@ problems = {
 }
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
 for ax, (name, (X, y)) in zip(axes, problems.items(), strict=True):
-    model = AutoSVC(random_state=0).fit(X, y)
+    model = AutoClassifier(random_state=0).fit(X, y)
     DecisionBoundaryDisplay.from_estimator(model, X, y, ax=ax)
     ax.set_title(name)
-    print(f"{name:12} C = {model.C_:.3g}, {len(model.support_)} support vectors")
+    print(
+        f"{name:12} {len(model.weights_)} machines are averaged, the first with C = {model.C_:.3g}"
+    )
 plt.show()

@@ -180,7 +180,16 @@ def test_pictures_have_words_and_formulas_are_drawn(site: Path, pages: dict[Path
     assert all(pages[site / "criteria" / f"{n}.html"].formulas for n in criteria.available())
 
 
+def test_the_gallery_begins_with_a_tour_that_shows_the_card(site: Path) -> None:
+    index = (site / "gallery" / "index.html").read_text()
+    assert min(index.index(f"{s.stem}.html") for s in (ROOT / "examples").glob("*.py")) == (
+        index.index("a_tour.html")
+    )
+    text = (site / "gallery" / "a_tour.html").read_text()
+    assert "top inputs" in text or "all are weighed alike" in text
+
+
 def test_outputs_stand_below_the_code(site: Path) -> None:
     text = (site / "guide" / "start.html").read_text()
-    assert "Error of held-out rows" in text
+    assert "Expected error of new rows" in text
     assert "StandardScaler" in text
