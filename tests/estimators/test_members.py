@@ -7,8 +7,11 @@ import pytest
 from sklearn.datasets import load_iris, make_classification
 
 from svmselect import AutoClassifier, AutoKLR, AutoSVC, load, save
+from svmselect.cli.summary import chosen_words
 from svmselect.estimators.members import height
 from svmselect.kernels import RBF, Laplacian
+from svmselect.kernels.words import kernel_form
+from svmselect.report.words import of_model
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +63,20 @@ def test_held_out_rows_are_told_the_average(model: AutoClassifier, two: tuple) -
     wrong = held.probabilities.argmax(axis=1) != problem.codes[held.rows]
     assert model.selection_.error.seen == pytest.approx(wrong.mean())
     assert "averaged over" in model.explain()
+
+
+def test_words_name_the_loss_and_the_kernel_that_were_chosen(
+    model: AutoClassifier, two: tuple
+) -> None:
+    loss = model.selection_.loss.replace("_", " ")
+    form = kernel_form(model.kernel_)
+    assert f"the {loss} loss, C = {model.C_:.4g} and a {form} kernel with" in model.explain()
+    assert f"the {loss} loss, and a {form} kernel with" in of_model(model)[0]
+    assert f", {loss} loss, {form} kernel, " in chosen_words(model)
+    fixed = AutoSVC("laplacian", random_state=0).fit(*two)
+    for text in (fixed.explain(), of_model(fixed)[0], chosen_words(fixed)):
+        assert "hinge loss" not in text
+        assert "Laplacian kernel" in text
 
 
 def test_one_kernel_one_loss_is_one_machine(two: tuple) -> None:

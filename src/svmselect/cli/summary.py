@@ -12,7 +12,8 @@ import numpy as np
 from svmselect.cli.console import Output, duration, number, percent
 from svmselect.cli.prepare import Prepared
 from svmselect.cli.tested import Tested, cross_validated
-from svmselect.kernels.words import kernel_words
+from svmselect.estimators.words import chosen_loss
+from svmselect.kernels.words import kernel_form, kernel_words
 from svmselect.tables import TableModel
 
 
@@ -166,10 +167,13 @@ def chosen_words(model: Any) -> str:
         return "C and a kernel for each pair of classes"
     length = model.length_scale_
     text = f"C = {number(model.C_)}"
-    kind = type(model.kernel_).__name__
-    if kind == "RBF" and isinstance(length, float):
-        return f"{text}, Gaussian kernel, one length scale {number(length)}"
-    if kind == "RBF" and isinstance(length, np.ndarray):
-        low, high = number(length.min()), number(length.max())
-        return f"{text}, Gaussian kernel, a length scale per input, {low} to {high}"
+    if loss := chosen_loss(model):
+        text += f", {loss} loss"
+    if len(list(model.kernel_.leaves())) == 1:
+        form = f"{kernel_form(model.kernel_)} kernel"
+        if isinstance(length, float):
+            return f"{text}, {form}, one length scale {number(length)}"
+        if isinstance(length, np.ndarray):
+            low, high = number(length.min()), number(length.max())
+            return f"{text}, {form}, a length scale per input, {low} to {high}"
     return f"{text}, {kernel_words(model.kernel_)}"

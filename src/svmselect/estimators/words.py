@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from svmselect.estimators.rest import against_rest
+from svmselect.kernels.words import kernel_form
 from svmselect.selection.result import Selection
 
 PREFERENCE = (
@@ -56,8 +57,17 @@ def _choice(model: Any, selection: Selection) -> str:
         what = f"C between {C.min():.3g} and {C.max():.3g} and a kernel for each pair"
     else:
         what = f"C = {model.C_:.4g} and {_kernel(model)}"
+    if loss := chosen_loss(model):
+        what = f"the {loss} loss, {what}"
     leaning = PREFERENCE if selection.strategy == "auto" else ""
     return f"Chosen by {by}{folds}: {what}. {leaning}{_error(selection)}"
+
+
+def chosen_loss(model: Any) -> str:
+    """The loss, where it was chosen among several; else nothing."""
+    if model.get_params().get("loss") != "auto":
+        return ""
+    return str(model.selection_.loss).replace("_", " ")
 
 
 def _error(selection: Selection) -> str:
@@ -76,9 +86,11 @@ def _error(selection: Selection) -> str:
 def _kernel(model: Any) -> str:
     length = model.length_scale_
     if isinstance(length, float):
-        return f"one length scale for all inputs, {length:.4g}"
+        scale = f"one length scale for all inputs, {length:.4g}"
+        return f"a {kernel_form(model.kernel_)} kernel with {scale}"
     if isinstance(length, np.ndarray):
-        return f"a length scale for each input, from {length.min():.3g} to {length.max():.3g}"
+        scales = f"a length scale for each input, from {length.min():.3g} to {length.max():.3g}"
+        return f"a {kernel_form(model.kernel_)} kernel with {scales}"
     return f"the kernel {model.kernel_!r}"
 
 
@@ -133,11 +145,13 @@ def weaknesses(model: Any) -> list[str]:
         found.append(f"{_first(few)}: fewer than {_FEW} rows, so other folds may choose otherwise")
     weak = [-one.slope * one.spread < _FLAT for one in selection.calibration]
     if any(weak):
-        apart = "the classes apart"
-        if not all(weak):
-            named = [f"{a!r} from {b!r}" for a, b in combinations(labels, 2)]
-            if against_rest(model.dual_coef_, len(labels)):
-                named = [f"{label!r} from the others" for label in labels]
+        judged = labels if selection.problem is None else selection.problem.classes.tolist()
+        named = [f"{a!r} from {b!r}" for a, b in combinations(judged, 2)]
+        if against_rest(model.dual_coef_, len(labels)):
+            named = [f"{label!r} from the others" for label in labels]
+        apart = "the classes apart" if all(weak) else "some classes apart"
+        # classes of a row or two were not judged, and a loaded model no longer knows which
+        if not all(weak) and len(named) == len(weak):
             apart = _first([one for one, poor in zip(named, weak, strict=True) if poor])
         found.append(f"the held-out decision values hardly tell {apart}; other inputs may")
     return found

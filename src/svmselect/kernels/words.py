@@ -11,6 +11,15 @@ _VECTOR = re.compile(r"\[([^\]]*,[^\]]*)\]")
 _LONG = 300
 
 
+_FORMS = {"RBF": "Gaussian", "GeneralGaussian": "general Gaussian"}
+
+
+def kernel_form(kernel: Kernel) -> str:
+    """What a kernel that is no sum and no product is called."""
+    name = type(kernel).__name__
+    return _FORMS.get(name, name)
+
+
 def kernel_words(kernel: Kernel) -> str:
     """The kernel as it is written, numbers rounded, a vector by its ends; cut where very long."""
     short = _NUMBER.sub(lambda found: f"{float(found.group()):.3g}", repr(kernel))

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from svmselect.criteria import available
-from svmselect.estimators.words import PREFERENCE
-from svmselect.kernels.words import kernel_words
+from svmselect.estimators.words import PREFERENCE, chosen_loss
+from svmselect.kernels.words import kernel_form, kernel_words
 from svmselect.plots.data.learning import LearningData
 from svmselect.report.record import Fact
 
@@ -127,14 +127,16 @@ def _choice(model: Any) -> str:
             f"Each of {len(C)} pairs of classes has its own penalty, C between {number(C.min())} "
             f"and {number(C.max())}, and its own kernel."
         )
-    start = f"The penalty C = {number(float(model.C_))} was chosen, and "
-    if len(list(model.kernel_.leaves())) > 1:
-        return start + f"the kernel {kernel_words(model.kernel_)}."
-    if isinstance(length, float):
-        return start + f"one length scale for all inputs, {number(length)}."
-    if isinstance(length, np.ndarray):
-        low, high = number(float(length.min())), number(float(length.max()))
-        return start + f"a length scale for each input, from {low} to {high}."
+    loss = chosen_loss(model)
+    start = f"The penalty C = {number(float(model.C_))} was chosen, "
+    start += f"the {loss} loss, and " if loss else "and "
+    if len(list(model.kernel_.leaves())) == 1:
+        form = f"a {kernel_form(model.kernel_)} kernel with"
+        if isinstance(length, float):
+            return start + f"{form} one length scale for all inputs, {number(length)}."
+        if isinstance(length, np.ndarray):
+            low, high = number(float(length.min())), number(float(length.max()))
+            return start + f"{form} a length scale for each input, from {low} to {high}."
     return start + f"the kernel {kernel_words(model.kernel_)}."
 
 

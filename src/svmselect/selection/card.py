@@ -70,8 +70,8 @@ def error_rows(error: ErrorEstimate | None) -> list[tuple[str, str]]:
         return []
     low, high = interval(error)
     of = ", in pairs of classes" if error.of == "pairs" else ""
-    said = f"{error.error:.1%} of {error.n:.0f} held-out rows (95 %: {low:.1%} to {high:.1%}){of}"
-    return [("error", said)]
+    rows = f"of {error.n:.0f} held-out rows" if error.seen is None else "of new rows, expected"
+    return [("error", f"{error.error:.1%} {rows} (95 %: {low:.1%} to {high:.1%}){of}")]
 
 
 def search_row(selection: Selection) -> tuple[str, str]:
