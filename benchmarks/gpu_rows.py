@@ -38,10 +38,15 @@ def rows_on(device: str, rows: int) -> dict[str, object]:
     model = AutoSVC(random_state=0, device=device, n_jobs=-1).fit(X, y)
     seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
     p = model.predict_proba(new[0])[np.arange(len(new[1])), (new[1] > 0).astype(int)]
-    steps = {}
+    steps, trained = {"choice": 0.0}, []
     for record in model.trace_:
-        kind = str(record.run).rsplit("/", 1)[-1]
-        steps[kind] = round(steps.get(kind, 0.0) + record.evaluation.seconds, 2)
+        spent, details = record.evaluation.seconds, record.evaluation.details
+        if "landmarks" not in details:
+            steps["choice"] = round(steps["choice"] + spent, 2)
+            continue
+        trained.append([details["rows"], details["landmarks"], round(spent, 2)])
+        where = "all rows" if details["rows"] == rows else "sample"
+        steps[where] = round(steps.get(where, 0.0) + spent, 2)
     return {
         "what": f"{rows} x {X.shape[1]} on {device}",
         "seconds": round(seconds, 1),
@@ -50,6 +55,7 @@ def rows_on(device: str, rows: int) -> dict[str, object]:
         "log loss": round(float(-np.log(p).mean()), 4),
         "peak GiB": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2),
         "steps": steps,
+        "rows, landmarks, seconds of each training": trained,
         "words": model.explain(),
     }
 
