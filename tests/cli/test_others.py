@@ -143,6 +143,14 @@ def test_lists(here: Here, what: str) -> None:
     assert {line.split()[0] for line in lines if line[:1].strip()} >= set(listed)
 
 
+def test_without_a_word_everything_is_listed(here: Here) -> None:
+    kinds = ["criteria", "kernels", "searches", "datasets", "papers"]
+    assert list(json.loads(here("list", "--json").out)) == kinds
+    ended = here("list")
+    assert ended.code == 0
+    assert [line[:-1] for line in ended.out.splitlines() if line[:-1] in kinds] == kinds
+
+
 def test_lists_refuse(here: Here) -> None:
     refused(here("list", "nonsense"), "nonsense")
 

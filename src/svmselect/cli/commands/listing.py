@@ -21,7 +21,9 @@ class What(StrEnum):
 
 
 def listing(
-    what: Annotated[What, typer.Argument(help="What to list.")],
+    what: Annotated[
+        What | None, typer.Argument(help="What to list.", show_default="everything")
+    ] = None,
     as_json: of.Json = False,
     debug: of.Debug = False,
 ) -> None:
@@ -35,13 +37,21 @@ def listing(
         What.datasets: _datasets,
         What.papers: _papers,
     }
-    columns, rows = makers[what]()
+    found = {one: makers[one]() for one in ([what] if what else What)}
     output = Output(as_json=as_json)
-    output.result({what.value: [dict(zip(columns, row, strict=True)) for row in rows]})
-    output.table(columns, rows, left=len(columns))
-    if what is What.criteria:
-        output.say("")
-        output.tell(_LEGEND)
+    output.result(
+        {
+            one.value: [dict(zip(columns, row, strict=True)) for row in rows]
+            for one, (columns, rows) in found.items()
+        }
+    )
+    for one, (columns, rows) in found.items():
+        if what is None:
+            output.say(f"{one.value}:" if one is What.criteria else f"\n{one.value}:")
+        output.table(columns, rows, left=len(columns))
+        if one is What.criteria:
+            output.say("")
+            output.tell(_LEGEND)
 
 
 _LOSSES = {"hinge": "h", "squared_hinge": "s", "logistic": "l"}
