@@ -104,6 +104,7 @@ def test_the_numbers_are_those_of_the_model() -> None:
     assert made.error.folds.rows == 150
     assert made.error.baseline == pytest.approx(2 / 3)
     assert f"expect {percent(made.error.folds.error)} to be" in text
+    assert f"({percent(model.selection_.error.seen)} of them wrong)" in text
     assert f"C = {number(model.C_)} was chosen" in text
     assert f"Support vectors {model.n_support_.sum()}" in text
     assert "3 classes, so 3 machines" in text

@@ -199,7 +199,8 @@ def _error(model: Any, tested: CalibrationData | None) -> ErrorRates:
     if estimate.of == "pairs":
         said += ", two classes at a time"
     if estimate.seen is not None:
-        said += f" ({estimate.seen:.1%} of them wrong), allowing for their say in the choice"
+        seen_wrong = words.percent(estimate.seen)
+        said += f" ({seen_wrong} of them wrong), allowing for their say in the choice"
     members = np.asarray(selection.members)
     held = None
     if tested is not None:
