@@ -122,8 +122,8 @@ def train_together(
     Of a group the machines without a start of their own start from its first.
     """
     check_scale(K)
-    for group in groups:
-        C = check_penalty(C, group.weights)
+    tables = [group.weights for group in groups]  # one look at all of them: pairs may be many
+    C = check_penalty(C, tables[0] if len(tables) == 1 else np.concatenate(tables, axis=None))
     look()
     found = train_compiled(K, groups, C, loss, fit_intercept, threads)
     by = _train_dual if get_loss(loss).quadratic else _train_primal
