@@ -40,7 +40,8 @@ def test_predictions_follow_the_threshold(here: Here, table: Path, threshold: st
     assert any("the threshold" in note for note in found["notes"])
     held = model.classes_[(model.held_out_proba_[:, 1] > model.threshold_).astype(int)]
     wrong = (held != clients()["churn"].to_numpy(dtype=str)).mean()
-    assert found["error"]["value"] == pytest.approx(wrong)
+    assert model.selection_.error.seen == pytest.approx(wrong)
+    assert found["error"]["value"] == pytest.approx(model.selection_.error.error)
     if threshold == COSTS:
         assert model.threshold_ == pytest.approx(1 / 21)
         assert (p.argmax(axis=1) != (p[:, 1] > 1 / 21)).any()

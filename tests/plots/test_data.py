@@ -77,7 +77,7 @@ def test_the_folds_of_a_fit_are_found_again(fits: Any, name: str) -> None:
     model, X, y = fits[name]
     refit = Refit.of(model, X, y)
     found = refit.calibration()
-    assert found.error == pytest.approx(model.selection_.error.error)
+    assert found.error == pytest.approx(model.selection_.error.seen)
     # the sigmoids are the model's: with them the final machines give its probabilities
     decisions = np.empty((len(refit.problem), len(refit.pairs)))
     for p, pair in enumerate(refit.pairs):
@@ -451,7 +451,7 @@ def test_a_fit_has_not_forgotten_what_its_folds_said(
     assert refit.problem is model.selection_.problem
     monkeypatch.setattr("svmselect.plots.data.refit.hold_out", None)
     kept = refit.calibration()
-    assert kept.error == pytest.approx(model.selection_.error.error)
+    assert kept.error == pytest.approx(model.selection_.error.seen)
     assert kept.error == pytest.approx(anew.error, abs=0.02)
     # other rows, or the same in another order, are not taken for those it knows
     assert Refit.of(model, X[::-1], y[::-1]).problem is not model.selection_.problem

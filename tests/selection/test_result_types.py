@@ -64,7 +64,7 @@ def test_what_the_folds_said_is_kept(cls, data) -> None:
     codes, counts = problem.codes[held.rows], problem.counts[held.rows]
     assert counts.sum() == len(labels)
     error = counts @ (held.probabilities.argmax(axis=1) != codes) / counts.sum()
-    assert selection.error.error == pytest.approx(error)
+    assert selection.error.seen == pytest.approx(error)
     # they are of other machines than the final ones, and calibrated by the same sigmoids
     final = model.predict_proba(rows[problem.first])
     close = np.abs(held.probabilities - final[held.rows]).mean()

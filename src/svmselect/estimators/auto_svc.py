@@ -167,8 +167,8 @@ class AutoSVC(AutoMachine):
     >>> model = AutoSVC(random_state=0).fit(X, y)
     >>> model.predict([[0.0, 1.0], [1.0, -0.5]])
     array([0, 1])
-    >>> model.selection_.criterion, [note.kind for note in model.selection_.notes]
-    ('likelihood', ['choice'])
+    >>> model.selection_.criterion, model.selection_.status.ok
+    ('likelihood', True)
     """
 
     def __init__(

@@ -1,6 +1,7 @@
 """Class probabilities: sigmoids of decision values, pairs coupled to classes, and decisions."""
 
 from svmselect.probability.coupling import couple
+from svmselect.probability.intervals import interval
 from svmselect.probability.prediction_sets import (
     check_alpha,
     least_probability,
@@ -27,7 +28,8 @@ from svmselect.probability.thresholds import (
 
 __all__ = [
     "MAX_SLOPE", "TARGETS", "SigmoidFit", "check_alpha", "check_sigmoid_options", "cost_utilities",
-    "couple", "decide", "decision_table", "fit_sigmoid", "least_probability", "prediction_sets",
-    "sigmoid_likelihood", "sigmoid_log_probability", "sigmoid_probability", "sigmoid_targets",
+    "couple", "decide", "decision_table", "fit_sigmoid", "interval", "least_probability",
+    "prediction_sets", "sigmoid_likelihood", "sigmoid_log_probability", "sigmoid_probability",
+    "sigmoid_targets",
     "threshold_utilities", "tune_utilities",
 ]  # fmt: skip

@@ -33,7 +33,9 @@ def wilson(rate: Array | float, n: Any) -> tuple[Array, Array]:
 
 
 def interval(estimate: ErrorEstimate) -> tuple[float, float]:
-    """Compute the 95 % interval of an estimated error: Wilson's, of as many rows as it is worth.
+    """Compute the 95 % interval of an estimated error.
+
+    It is Wilson's, of as many rows as the estimate is worth.
 
     Parameters
     ----------
@@ -42,8 +44,8 @@ def interval(estimate: ErrorEstimate) -> tuple[float, float]:
 
     Returns
     -------
-    low, high : float
-        The ends.
+    tuple of float
+        Its ends, low and high.
     """
     n = estimate.n
     rate = (estimate.error * n + 1.0) / (n + 2.0)  # what no error at all is worth, too
