@@ -73,7 +73,11 @@ def test_words_name_the_loss_and_the_kernel_that_were_chosen(
     assert f"the {loss} loss, C = {model.C_:.4g} and a {form} kernel with" in model.explain()
     assert f"the {loss} loss, and a {form} kernel with" in of_model(model)[0]
     assert f", {loss} loss, {form} kernel, " in chosen_words(model)
+    card = model._repr_html_()
+    assert f">{loss}</dd>" in card
+    assert f"{len(model.companions_)} more of other losses or kernels" in card
     fixed = AutoSVC("laplacian", random_state=0).fit(*two)
+    assert "hinge</dd>" not in fixed._repr_html_()
     for text in (fixed.explain(), of_model(fixed)[0], chosen_words(fixed)):
         assert "hinge loss" not in text
         assert "Laplacian kernel" in text

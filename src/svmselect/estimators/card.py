@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from svmselect.estimators.words import input_names
+from svmselect.estimators.words import chosen_loss, input_names
 from svmselect.selection.card import card, choice_rows, error_rows, remarks, search_row
 
 
@@ -21,7 +21,12 @@ def of_model(model: Any) -> str:
         f"{selection.rows} rows, {model.n_features_in_} inputs, {len(model.classes_)} classes "
         f"({classes}{more})"
     )
-    rows = [("fitted to", fitted), *choice_rows(model.C_, model.kernel_)]
+    rows = [("fitted to", fitted)]
+    if loss := chosen_loss(model):
+        rows.append(("loss", loss))
+    rows += choice_rows(model.C_, model.kernel_)
+    if model.companions_:
+        rows.append(("averaged with", f"{len(model.companions_)} more of other losses or kernels"))
     rows += error_rows(selection.error)
     shares = np.asarray(model.feature_importances_)
     if len(shares) > 1 and float(shares.max()) > 1.01 / len(shares):
