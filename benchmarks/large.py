@@ -4,12 +4,14 @@
     python benchmarks/large.py parquet [--rows 1000000 2000000] [--inputs 50] --folder FOLDER
     python benchmarks/large.py tables  --folder FOLDER [--sets connect-4 flights ...]
     python benchmarks/large.py dask    [--rows 4000000] [--inputs 20] --folder FOLDER
+    python benchmarks/large.py plot    --out FILE --plot PICTURE
 
 ``memory``: a rule in 5 of 50 inputs with noise, in arrays; the rule itself errs by 6.5 %.
 ``parquet``: the same in a folder of Parquet files, which are made first and deleted at last.
 ``tables``: every NAME.parquet of the folder (columns as they are, the target called "target"), the
 same fifth of the rows held apart for all methods. ``dask``: the files of ``parquet`` read and added
-up by one worker and by two, of one thread each.
+up by one worker and by two, of one thread each. With --out each line goes into a file of comma-
+separated values too, and ``plot`` draws AutoSVC's time and memory against rows from it.
 
 Every method runs in a process of its own, of --threads threads, whose peak memory is reported; what
 it is given is in it. The grid of Nystroem + LinearSVC is searched on 10,000 rows in three folds and
@@ -199,7 +201,13 @@ def measure(method: str, *of: Any) -> dict[str, Any]:
     return found
 
 
-def report(what: str, method: str, source: str, rows: int, inputs: int, folder: str, threads: int):
+COLUMNS = ("data", "method", "rows", "inputs", "threads", "error", "loss", "seconds", "cpu", "peak")
+
+
+def report(
+    what: str, method: str, source: str, rows: int, inputs: int, folder: str, threads: int,
+    out: Path | None,
+) -> None:  # fmt: skip
     """One line of the table, from a process of its own."""
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     environment = os.environ | dict.fromkeys(names, str(threads))
@@ -215,8 +223,40 @@ def report(what: str, method: str, source: str, rows: int, inputs: int, folder: 
         f"{r['cpu']:.0f} | {r['peak']:.2f} |",
         flush=True,
     )
+    if out is not None:
+        import pandas as pd
+
+        whole = r | {"data": source, "method": method, "rows": rows, "inputs": inputs}
+        line = pd.DataFrame([whole | {"threads": threads}])[list(COLUMNS)].round(4)
+        line.to_csv(out, mode="a", header=not out.exists(), index=False)
     if "words" in r:
         print(f"<!-- {json.dumps(r['spent'])} {r['words']} -->", flush=True)
+
+
+def plot(out: Path, picture: Path) -> None:
+    """Time and memory against rows, of AutoSVC on Parquet files."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    import pandas as pd
+    from matplotlib import pyplot as plt
+
+    table = pd.read_csv(out).query("method == 'AutoSVC' and data == 'parquet'")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8.0, 3.2), layout="constrained")
+    for inputs, part in table.groupby("inputs"):
+        part = part.sort_values("rows")
+        million = part["rows"] / 1e6
+        left.plot(million, part["cpu"] / 60.0, "o-", label=f"{inputs} inputs")
+        right.plot(million, part["peak"], "o-", label=f"{inputs} inputs")
+        on_disk = 8e6 * million * (inputs + 1) / 2**30
+        right.plot(million, on_disk, ":", color="0.6", label=f"the rows, {inputs} inputs")
+    left.set(xlabel="million rows", ylabel="minutes of processor time", ylim=(0, None))
+    right.set(xlabel="million rows", ylabel="peak memory, GiB", ylim=(0, None))
+    for axes in (left, right):
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.set_xlim(0, None)
+        axes.legend(frameon=False)
+    figure.savefig(picture, dpi=110)
 
 
 def on_dask(folder: str, inputs: int) -> None:
@@ -250,17 +290,22 @@ def on_dask(folder: str, inputs: int) -> None:
 def main() -> None:
     """Run what is asked for, one process each, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["memory", "parquet", "tables", "dask", "one"])
+    parser.add_argument("what", choices=["memory", "parquet", "tables", "dask", "plot", "one"])
     parser.add_argument("--rows", type=int, nargs="*", default=[])
     parser.add_argument("--inputs", type=int, default=50)
     parser.add_argument("--folder", default="rows")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--methods", nargs="*", default=METHODS, choices=METHODS)
     parser.add_argument("--sets", nargs="*")
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--plot", type=Path)
     parser.add_argument("--task", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.what == "one":
         print(json.dumps(measure(*json.loads(asked.task))))
+        return
+    if asked.what == "plot":
+        plot(asked.out, asked.plot)
         return
     folder = Path(asked.folder)
     if asked.what != "dask":
@@ -270,7 +315,7 @@ def main() -> None:
         for path in sorted(folder.glob("*.parquet")):
             if asked.sets is None or path.stem in asked.sets:
                 for method in asked.methods:
-                    report(path.stem, method, "table", 0, 0, str(path), asked.threads)
+                    report(path.stem, method, "table", 0, 0, str(path), asked.threads, asked.out)
         return
     for rows in asked.rows or [
         {"memory": 100_000, "parquet": 1_000_000, "dask": 4_000_000}[asked.what]
@@ -284,7 +329,8 @@ def main() -> None:
             else:
                 for method in asked.methods:
                     title = f"{rows:,} x {asked.inputs}, {asked.what}"
-                    report(title, method, asked.what, rows, asked.inputs, str(here), asked.threads)
+                    of = rows, asked.inputs, str(here), asked.threads, asked.out
+                    report(title, method, asked.what, *of)
         finally:
             shutil.rmtree(here, ignore_errors=True)
 

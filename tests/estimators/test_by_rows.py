@@ -7,6 +7,7 @@ import pytest
 
 from svmselect import AutoKLR, AutoSVC, load, save
 from svmselect.estimators import by_rows
+from svmselect.estimators.by_criterion import SearchOptions, _judge
 from svmselect.estimators.callbacks import Watch
 from svmselect.estimators.strategies import grown
 from svmselect.kernels import RBF
@@ -188,6 +189,16 @@ def test_kernels_of_their_own_forms():
 def test_on_torch(fitted):
     model = AutoSVC(random_state=0, ard="no", device="torch-cpu").fit(X, y)
     np.testing.assert_allclose(model.predict_proba(new), fitted.predict_proba(new), atol=0.02)
+
+
+@pytest.mark.torch
+def test_what_a_device_is_for():
+    few = AutoSVC(random_state=0, ard="no", device="torch-cpu").fit(X[:100], y[:100])
+    assert any("'torch-cpu' was not used" in note for note in few.selection_.notes)
+    judge = AutoSVC(criterion="evidence-ep", device="torch-cpu")
+    assert not by_rows.idle_device(judge)
+    asked = SearchOptions("rbf", "evidence-ep", "auto", None, "no", None, judge.device)
+    assert _judge(asked, None, None, 0).device == "torch-cpu"
 
 
 def test_a_device_that_is_not_there():

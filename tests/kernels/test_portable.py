@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from svmselect.devices import get_device
-from svmselect.kernels import RBF, Constant, Linear, Matern, Polynomial, available
+from svmselect.kernels import RBF, Constant, Laplacian, Linear, Matern, Polynomial, available
 from svmselect.kernels.portable import values
 
 rng = np.random.default_rng(0)
@@ -14,6 +14,7 @@ KERNELS = [
     RBF([0.5, 1.0, 2.0]),
     Matern(2.0, nu=0.5),
     Matern([1.0, 2.0, 3.0], nu=2.5),
+    Laplacian([1.0, 2.0, 0.5]),
     Constant(2.0) * RBF(1.5) + Constant(0.3),
     Linear(0.5) * Polynomial(2, 0.3, 2.0) + Matern(),
 ]

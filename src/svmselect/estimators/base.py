@@ -23,7 +23,7 @@ from svmselect.criteria import available, get_criterion
 from svmselect.estimators.averaging import by_posterior, check_rows
 from svmselect.estimators.by_criterion import SearchOptions, by_criterion, served
 from svmselect.estimators.by_default import MANY, Limits, by_default
-from svmselect.estimators.by_rows import SEVERAL, Many, grow, of_arrays
+from svmselect.estimators.by_rows import SEVERAL, Many, grow, idle_device, of_arrays
 from svmselect.estimators.by_scoring import as_scorer, by_scoring
 from svmselect.estimators.callbacks import CallbackSupportMixin, Reporter, Watch, with_callbacks
 from svmselect.estimators.chosen import fitted_machines, sharpen
@@ -160,7 +160,8 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
             seed, self._standardises and bends(self), spans(self.encoder_),
         )  # fmt: skip
         rows = X if self._rotated else rows
-        problem = replace(problem, notes=(*problem.notes, *apart.notes))
+        idle = () if many is not None else idle_device(self)
+        problem = replace(problem, notes=(*problem.notes, *apart.notes, *idle))
         check_threshold(self.threshold, problem.classes)
         limits = Limits(self.max_time, self.n_jobs, seed, report, checkpoint, many is not None)
         few = many is None and len(problem) <= MANY
@@ -240,6 +241,7 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
                 self.prior,
                 self._ard,
                 variables(self.encoder_),
+                self.device,
             )
             losses = served(asked, losses)
             if len(losses) > 1 and limits.checkpoint is not None:

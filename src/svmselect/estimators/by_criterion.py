@@ -39,6 +39,7 @@ class SearchOptions:
     prior: Any
     ard: str | bool
     variables: tuple[int, ...] | None = None
+    device: str = "cpu"
 
 
 def by_criterion(
@@ -162,7 +163,15 @@ def _judge(asked: SearchOptions, problem: Problem, pair: Pair, seed: int) -> Cri
         options["cv"] = problem.splits.ready(pair.rows)
     elif cls is not None and _takes(cls, "random_state"):
         options["random_state"] = seed
+    if asked.device != "cpu" and cls is not None and _takes(cls, "device"):
+        options["device"] = asked.device
     return get_criterion(name, **options)
+
+
+def on_device(criterion: Any) -> bool:
+    """Whether a criterion that is named can compute on a device."""
+    cls = available().get(criterion) if isinstance(criterion, str) else type(criterion)
+    return cls is not None and issubclass(cls, Criterion) and _takes(cls, "device")
 
 
 def _takes(cls: type[Criterion], option: str) -> bool:

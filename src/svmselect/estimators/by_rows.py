@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmselect.data import data_hash
+from svmselect.estimators.by_criterion import on_device
 from svmselect.estimators.callbacks import Watch
 from svmselect.estimators.decisions import Held, Judged, rule
 from svmselect.estimators.given import by_input
@@ -99,6 +100,17 @@ def of_arrays(
     if len(y) <= SEVERAL or not isinstance(X, np.ndarray) or refusal(model, groups) is not None:
         return None
     return look(ArrayRows(X, y, weights), seed)
+
+
+def idle_device(model: Any) -> tuple[Note, ...]:
+    """What is to be said where rows are not many and a device was asked for in vain."""
+    if model.device == "cpu" or on_device(model.criterion):
+        return ()
+    said = (
+        f"device={model.device!r} was not used: it is for fits of more than {SEVERAL:,} rows by "
+        "the default strategy, and for the evidence; all was computed on the processor"
+    )
+    return (Note("course", said),)
 
 
 def refusal(model: Any, groups: Any) -> str | None:

@@ -18,6 +18,7 @@ from svmselect.devices import Device, Matrix
 from .base import Kernel, Product, Sum
 from .constant import Constant
 from .dot import InnerProduct
+from .laplacian import Laplacian
 from .linear import Linear
 from .matern import Matern
 from .polynomial import Polynomial
@@ -50,6 +51,16 @@ def _(kernel: Matern, X: Matrix, Z: Matrix, device: Device) -> Matrix:
     if kernel.nu == 0.5:
         return decay
     return decay * (1.0 + t if kernel.nu == 1.5 else 1.0 + t + t * t / 3.0)
+
+
+@values_of.register
+def _(kernel: Laplacian, X: Matrix, Z: Matrix, device: Device) -> Matrix:
+    xp = device.xp
+    if not hasattr(xp, "cdist"):  # NumPy
+        return device.put(kernel(device.get(X), device.get(Z)))
+    scale = device.put(np.atleast_1d(np.asarray(kernel.by_column(), dtype=np.float64)))
+    s = xp.cdist(X / scale, Z / scale, p=1.0).neg_()
+    return xp.exp(s, out=s)
 
 
 @values_of.register
