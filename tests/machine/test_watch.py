@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
 from threading import Thread
 
 import numpy as np
@@ -19,7 +18,7 @@ pytest.importorskip("svmselect.machine._native", reason="the extension did not b
 
 PROBLEM = """
 import signal
-signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
+import time
 import numpy as np
 from svmselect.kernels import RBF
 from svmselect.machine import box_qp, solve
@@ -30,9 +29,15 @@ n, C = {n}, 1e5
 y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
 K = RBF(2.0)(rng.normal(size=(n, 5)))
 qp = box_qp.BoxQP(K, np.zeros(n), y, np.where(y < 0, -C, 0), np.where(y > 0, C, 0), 0.0)
-print("ready", flush=True)
-{call}
-print("too late")
+
+# Processor time, so that other processes do not matter: after 0.4 s of it comes the signal.
+signal.signal(signal.SIGPROF, signal.default_int_handler)
+began = time.process_time()
+signal.setitimer(signal.ITIMER_PROF, 0.4)
+try:
+    {call}
+except KeyboardInterrupt:
+    print(time.process_time() - began)
 """
 CALLS = {
     "descent": (400, "box_qp.backend().decompose(*qp.arguments(), 0 * y, y.copy(), -1.0, 10**15)"),
@@ -40,31 +45,21 @@ CALLS = {
     "all of it": (4000, "solve(K, y, C)"),
     "a batch on threads": (
         1200,
-        "w = np.array([np.arange(n) % 40 != i for i in range(40)], dtype=float)\n"
+        "w = np.array([np.arange(n) % 40 != i for i in range(40)], dtype=float); "
         "train_together(K, [Group(None, y, w, [None] * 40)], C, 'hinge', True, threads=2)",
     ),
 }
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_an_interrupt_ends_it_at_once(name: str) -> None:
+def test_a_signal_ends_it_at_once(name: str) -> None:
     n, call = CALLS[name]
     script = PROBLEM.format(n=n, call=call)
-    with subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as child:
-        try:
-            assert child.stdout is not None
-            assert child.stdout.readline() == "ready\n"
-            time.sleep(0.4)
-            child.send_signal(signal.SIGINT)
-            begin = time.perf_counter()
-            out, err = child.communicate(timeout=30)
-        finally:
-            child.kill()
-    assert time.perf_counter() - begin < 1.5
-    assert out == ""
-    assert err.rstrip().endswith("KeyboardInterrupt")
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=300
+    )
+    assert done.stderr == ""
+    assert 0.4 <= float(done.stdout) < 2.0  # all of it is more than four, where it ends at all
 
 
 def test_other_threads_are_left_in_peace() -> None:
