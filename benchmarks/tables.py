@@ -83,9 +83,8 @@ def native(A: pd.DataFrame, B: pd.DataFrame) -> tuple[Any, Any]:
         if not pd.api.types.is_numeric_dtype(A[c]) or A[c].dtype == bool:
             levels = pd.Index(A[c].dropna().astype(str).unique())
             for T in (A, B):
-                T[c] = pd.Categorical(
-                    T[c].astype(object).where(T[c].notna()).map(str, "ignore"), levels
-                )
+                told = T[c].astype(object).where(T[c].notna()).map(str, "ignore")
+                T[c] = pd.Categorical(told.where(told.isin(levels)), levels)
     return A, B
 
 

@@ -128,7 +128,7 @@ def test_missing_values(here: Here, table: Path) -> None:
     refused(ended, "column 'age' (and 'town')", "row 4", "--missing auto")
     found = fit(here, "gaps.csv", "-t", "churn")
     assert found["rows"] == 79
-    assert load("gaps/model.skops").encoder.inputs[0].gap
+    assert load("gaps/model.skops").encoder.inputs[0].filled  # one gap says nothing
     found = fit(here, "gaps.csv", "-t", "churn", "--missing", "impute")
     assert found["rows"] == 79
     encoder = load("gaps/model.skops").encoder

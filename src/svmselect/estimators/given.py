@@ -56,7 +56,8 @@ def learned(
         if sparse.issparse(X):
             model.encoder_ = None
             return X, y
-        model.encoder_ = Gaps.of(X[_present(weights, len(X))], model.missing)
+        present = _present(weights, len(X))
+        model.encoder_ = Gaps.of(X[present], model.missing, y[present])
         return model.encoder_.encode(X), y
     _known(model, X, reset=True)
     labels = _check_y(_values(y), estimator=model)

@@ -33,10 +33,12 @@ from svmselect.tables.table import (
     missing_in,
 )
 from svmselect.tables.targets import Target, worthwhile
+from svmselect.tables.telling import pays
 from svmselect.types import Array, BoolArray, IntArray
 
 MISSING = ("auto", "error", "impute")
 """Gaps are told by a column or a level of their own, refused, or filled in and forgotten."""
+_MEASURED = Number | Ordered | Moment
 
 
 @dataclass(frozen=True)
@@ -55,16 +57,23 @@ class Encoder:
     def with_targets(
         self, table: Table, y: NDArray[Any], groups: Any, seed: int
     ) -> tuple[Encoder, Array]:
-        """With target statistics in place of very many levels where that pays; and the matrix.
+        """With what the target decides: target statistics and columns of gaps; and the matrix.
 
+        A statistic takes the place of very many levels, and gaps are told, where that pays.
         The rows of the table have statistics that their own targets are not in.
         """
         inputs, own = list(self.inputs), {}
+        classes = np.unique(y, return_inverse=True)[1].ravel()
         for i, one in enumerate(inputs):
+            column = table.columns[one.name]
             if isinstance(one, Category):
-                found = worthwhile(one, table.columns[one.name], y, groups, seed)
+                found = worthwhile(one, column, y, groups, seed)
                 if found is not None:
                     inputs[i], own[i] = found
+            elif isinstance(one, _MEASURED) and one.gap:
+                values = one.places(column) if isinstance(one, Ordered) else column
+                if not pays(values, classes):
+                    inputs[i] = replace(one, gap=False, filled=True)
         made = replace(self, inputs=tuple(inputs))
         X = made.encode(table)
         for i, values in own.items():
@@ -110,7 +119,9 @@ class Encoder:
     @property
     def plain(self) -> bool:
         """Whether every input is a number as it is."""
-        return all(isinstance(one, Number) and not one.gap for one in self.inputs)
+        return all(
+            isinstance(one, Number) and not one.gap and not one.filled for one in self.inputs
+        )
 
     def encode(self, table: Table, title: str = "X") -> Array:
         """The matrix of a typed table that has the inputs; refuses what no model can use."""
@@ -199,7 +210,9 @@ class Encoder:
         """How many values are missing in columns that were complete when they were learned."""
         found: dict[str, int] = {}
         for one in self.inputs:
-            if not isinstance(one, Unused) and not one.gap and self.missing == "auto":
+            if isinstance(one, Unused) or (isinstance(one, _MEASURED) and one.filled):
+                continue
+            if not one.gap and self.missing == "auto":
                 count = int(missing_in(table.columns[one.name]).sum())
                 found |= {one.name: count} if count else {}
         return found

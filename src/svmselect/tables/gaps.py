@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from svmselect.tables.telling import pays
 from svmselect.types import Array, BoolArray, IntArray
 
 NAN = float("nan")
@@ -15,16 +18,18 @@ NAN = float("nan")
 class Gaps:
     """What stands in for gaps: the median of each column, and a column that tells of them.
 
-    ``told`` are the columns that had gaps, as ``Number`` in a data frame: each is followed by the
-    column that is 1 where it is missing. A gap elsewhere becomes the median and no more.
+    ``told`` are the columns whose gaps say something, as in a data frame: each is followed by the
+    column that is 1 where it is missing. A gap elsewhere becomes the median and no more, and
+    ``filled`` says that there were such.
     """
 
     middle: Array
     told: BoolArray
+    filled: bool = False
 
     @classmethod
-    def of(cls, X: Array, missing: str = "auto") -> Gaps:
-        """Learn medians, and which columns have gaps."""
+    def of(cls, X: Array, missing: str = "auto", y: NDArray[Any] | None = None) -> Gaps:
+        """Learn medians, and which gaps to tell: where that pays, all of them without labels."""
         gaps = np.isnan(X)
         there = gaps.any(axis=0)
         middle = np.zeros(X.shape[1])
@@ -32,8 +37,13 @@ class Gaps:
         for a in np.flatnonzero(there):
             known = X[~gaps[:, a], a]
             middle[a] = np.median(known) if len(known) else 0.0
-        told = np.asarray(there & ~gaps.all(axis=0))
-        return cls(middle, told if missing == "auto" else np.zeros_like(told))
+        told = np.asarray(there & ~gaps.all(axis=0), dtype=np.bool_)
+        if missing != "auto":
+            return cls(middle, np.zeros_like(told))
+        if y is not None and told.any():
+            classes = np.unique(y, return_inverse=True)[1].ravel()
+            told &= [bool(t) and pays(X[:, a], classes) for a, t in enumerate(told)]
+        return cls(middle, told, bool(np.any(there & ~told)))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -62,7 +72,7 @@ class Gaps:
     @property
     def plain(self) -> bool:
         """Whether the columns are the inputs as they are."""
-        return not self.told.any()
+        return not self.told.any() and not self.filled
 
     def encode(self, X: Array) -> Array:
         """The columns, filled in, and those that tell of gaps; X itself if it has none to tell."""

@@ -30,10 +30,14 @@ _CALLED = {_YEAR: "season", _WEEK: "weekday", 1.0: "hour"}
 
 
 class _Measured:
-    """What is one number, and perhaps a column that tells of gaps."""
+    """What is one number, and perhaps a column that tells of gaps (``gap``).
+
+    ``filled`` says that there were gaps and that to tell of them does not pay.
+    """
 
     name: str
     gap: bool
+    filled: bool
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -62,6 +66,7 @@ class Number(_Measured):
     name: str
     middle: float
     gap: bool = False
+    filled: bool = False
     kind: ClassVar[str] = "number"
 
     @classmethod
@@ -73,7 +78,7 @@ class Number(_Measured):
     @property
     def words(self) -> str:
         """What becomes of it."""
-        return "a number" + (_GAPS if self.gap else "")
+        return "a number" + _of_gaps(self)
 
     def encode(self, column: Column) -> Array:
         """The numbers, filled in."""
@@ -88,6 +93,7 @@ class Ordered(_Measured):
     levels: tuple[str, ...]
     middle: float
     gap: bool = False
+    filled: bool = False
     rare: ClassVar[float] = 0.0
     kind: ClassVar[str] = "ordered"
 
@@ -105,7 +111,7 @@ class Ordered(_Measured):
     def words(self) -> str:
         """What becomes of it."""
         order = " < ".join(_few(self.levels))
-        return f"an ordered category, {order}" + (_GAPS if self.gap else "")
+        return f"an ordered category, {order}" + _of_gaps(self)
 
     @property
     def categories(self) -> tuple[str, ...]:
@@ -259,6 +265,7 @@ class Moment:
     middle: float
     rounds: tuple[float, ...]
     gap: bool = False
+    filled: bool = False
     kind: ClassVar[str] = "date"
 
     @classmethod
@@ -294,7 +301,7 @@ class Moment:
     def words(self) -> str:
         """What becomes of it."""
         told = ", ".join(["a date: time", *(_CALLED[r] for r in self.rounds)])
-        return told + (_GAPS if self.gap else "")
+        return told + _of_gaps(self)
 
     def encode(self, column: Column) -> Array:
         """Days, and points on circles; their centre where the date is missing."""
@@ -329,8 +336,6 @@ class Unused:
 
 Input = Number | Ordered | Category | Moment | Unused
 
-_GAPS = "; a gap has the median and a column that says so"
-
 
 def truth_as_numbers(column: Column) -> Column:
     """Words for true and false as one and zero, in texts that are to be numbers."""
@@ -345,6 +350,12 @@ def _kept(counts: Counter[str], n: int) -> tuple[tuple[str, ...], bool]:
     if len(counts) - len(often) < 2 and len(counts) <= MOST:
         often = list(counts)
     return tuple(sorted(often)), len(often) < len(counts)
+
+
+def _of_gaps(one: _Measured | Moment) -> str:
+    if one.filled:
+        return "; a gap has the median, and that it was one says nothing"
+    return "; a gap has the median and a column that says so" if one.gap else ""
 
 
 def _with_gaps(values: Array, middle: float, told: bool) -> Array:
