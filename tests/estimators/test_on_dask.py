@@ -70,6 +70,16 @@ def test_collections_without_a_cluster():
     assert found.predict_proba(rows).compute().shape == (N, 2)
 
 
+def test_files_that_dask_reads_keep_their_partitions(tmp_path):
+    # Dask would read the one column of labels in fewer partitions than the others
+    for i, at in enumerate(range(0, N, 500)):
+        frame[at : at + 500].to_parquet(tmp_path / f"{i}.parquet")
+    lazy = dd.read_parquet(tmp_path)
+    found = model().fit(lazy.drop(columns="y"), lazy["y"])
+    same(found, model().fit(inputs, frame["y"]), inputs)
+    assert len(found.predict(lazy.drop(columns="y")).compute()) == N
+
+
 def test_what_does_not_fit_together():
     rows, y = on_dask()
     for given, said in (

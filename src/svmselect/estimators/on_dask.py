@@ -81,9 +81,13 @@ def _is_frame(X: Any) -> bool:
 
 def _blocks(part: Any) -> list[Any]:
     """The pieces of a collection, rows only."""
-    if not _is_frame(part) and getattr(part, "ndim", 1) == 2:
-        part = part.rechunk({1: -1})
-    return list(np.asarray(part.to_delayed(), dtype=object).ravel())
+    if hasattr(part, "chunks"):
+        part = part.rechunk({1: -1}) if part.ndim == 2 else part
+        return list(np.asarray(part.to_delayed(), dtype=object).ravel())
+    # only the columns that are needed are read, but partitions stay as they are: to optimise would
+    # join them where few columns are left, and those of y would not be those of X
+    simplify = getattr(part, "simplify", None)
+    return list((part if simplify is None else simplify()).to_delayed(optimize_graph=False))
 
 
 def _alike(name: str, part: Any, sizes: tuple[int, ...]) -> list[Any]:
