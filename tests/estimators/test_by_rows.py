@@ -1,6 +1,9 @@
 """Very many rows: grown from a sample, wherever they are; what is held out, kept and refused."""
 
 import pickle
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -149,6 +152,43 @@ def test_stopped_and_taken_up_again(tmp_path):
     np.testing.assert_allclose(again.predict_proba(new), whole.predict_proba(new), atol=0.01)
     with pytest.raises(ValueError, match="other data"):
         AutoSVC(random_state=0, ard="no")._fit(X + 1.0, y, None, None, Watch(checkpoint=path))
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+import numpy as np
+from svmselect import AutoSVC
+from svmselect.estimators import by_rows
+from svmselect.estimators.callbacks import Watch
+from svmselect.estimators.strategies import grown
+
+by_rows.SEVERAL, by_rows.CHOSEN_ON = 1000, 400
+by_rows.Budget = lambda **given: grown.Budget(landmarks=80, first=40, **given)
+data = np.load(sys.argv[1])
+
+def die(done, rows, number):
+    if number == 12:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return False
+
+watch = Watch(checkpoint=Path(sys.argv[2]), passing=die)
+AutoSVC(random_state=0, ard="no")._fit(data["X"], data["y"], None, None, watch)
+"""
+
+
+def test_a_kill_loses_the_pass_it_came_in(fitted, tmp_path):
+    path, rows = tmp_path / "trace.jsonl", tmp_path / "rows.npz"
+    np.savez(rows, X=X, y=y)
+    asked = [sys.executable, "-c", KILLED, str(rows), str(path)]
+    assert subprocess.run(asked, check=False).returncode == -signal.SIGKILL
+    numbers = []
+    again = AutoSVC(random_state=0, ard="no")
+    passing = Watch(checkpoint=path, passing=lambda done, rows, n: bool(numbers.append(n)))
+    again._fit(X, y, None, None, passing)
+    # two more, since the curvature is not kept and the objective is looked at anew
+    assert max(numbers) <= whole_passes(again) - 11 + 2
+    np.testing.assert_allclose(again.predict_proba(new), fitted.predict_proba(new), atol=0.01)
 
 
 def whole_passes(model):
