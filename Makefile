@@ -69,20 +69,22 @@ coverage: install
 	$(BIN)/coverage json -q
 	$(BIN)/python tools/covered.py
 
-# Each target for $(SECONDS): inputs that are damaged, odd or hostile (fuzz/run.py).
+# Each target for $(SECONDS): inputs that are damaged, odd or hostile (fuzz/run.py), by default the
+# same ones, so that a change is judged by what it changes; SEED=1 and so on tries others.
 SECONDS ?= 60
+SEED ?= 0
 FUZZED := $(sort $(patsubst fuzz/targets/%.py,%,$(wildcard fuzz/targets/[a-z]*.py)))
 
 fuzz: install
 	printf '%s\n' $(FUZZED) | $(ONE_THREAD) xargs -P $(WORKERS) -I TARGET \
-		$(BIN)/python -m fuzz.run TARGET --seconds $(SECONDS)
+		$(BIN)/python -m fuzz.run TARGET --seconds $(SECONDS) --seed $(SEED)
 
 # The tests of the compiled code, and fuzzing it, under AddressSanitizer and
 # UndefinedBehaviorSanitizer. Python itself is not watched, so the library comes first by LD_PRELOAD.
 sanitize: .venv-sanitized/installed
 	$(ONE_THREAD) $(WATCHED) .venv-sanitized/bin/python -m pytest -q -m "not ($(MARKED))" tests/machine \
 		--ignore tests/machine/test_headers.py
-	$(ONE_THREAD) $(WATCHED) .venv-sanitized/bin/python -m fuzz.run solver --seconds $(SECONDS)
+	$(ONE_THREAD) $(WATCHED) .venv-sanitized/bin/python -m fuzz.run solver --seconds $(SECONDS) --seed $(SEED)
 
 WATCHED = SVMSELECT_WATCHED=1 ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)"
