@@ -154,6 +154,16 @@ def test_stopped_and_taken_up_again(tmp_path):
         AutoSVC(random_state=0, ard="no")._fit(X + 1.0, y, None, None, Watch(checkpoint=path))
 
 
+def test_passes_end_when_the_time_is_over():
+    numbers = []
+    model = AutoSVC(random_state=0, ard="no", max_time=0.01)
+    model._fit(X, y, None, None, Watch(passing=lambda done, rows, n: bool(numbers.append(n))))
+    assert any(note.kind == "time" and "passes" in note for note in model.selection_.notes)
+    assert model.selection_.status.name in ("early", "time")
+    assert max(numbers) < 12  # the first training is always there, and little else
+    assert model.score(new, t) > 0.8
+
+
 KILLED = """
 import os, signal, sys
 from pathlib import Path

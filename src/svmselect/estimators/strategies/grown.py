@@ -87,7 +87,8 @@ class Chosen:
 class Budget:
     """What growing may cost, and where and how it computes.
 
-    ``seconds`` bound the adjusting and growing, not the passes over all rows.
+    When ``seconds`` are over the pass that is under way is cut, and the machines so far are the
+    result; the first training is always completed.
     """
 
     landmarks: int = LANDMARKS
@@ -174,7 +175,7 @@ class Grower:
         self.steps: list[Step] = []
         self.notes: list[Note] = []
         self.passes = 0
-        self.halted = False
+        self.halted = self.late = False
         n = len(sample.key)
         held = max(1, min(HELD_OUT, round(_PART * sample.rows), n // 4))
         self.threshold = float(
@@ -193,7 +194,10 @@ class Grower:
     def grow(self) -> Grown:
         """Adjust, grow, train on all rows."""
         best = self._everywhere(self._larger(self._adjusted()))
-        if self.halted:
+        if self.late:
+            said = "the time was over before the passes were; these are the machines so far"
+            self.notes.append(Note("time", said))
+        elif self.halted:
             said = "the passes over all rows were stopped early; these are the machines so far"
             self.notes.append(Note("early", said))
         return self._grown(best)
@@ -201,8 +205,12 @@ class Grower:
     @property
     def hurried(self) -> bool:
         """Whether there is no more time for trials."""
+        return self.halted or self._over
+
+    @property
+    def _over(self) -> bool:
         limit = self.budget.seconds
-        return self.halted or (limit is not None and time.monotonic() - self.began > limit)
+        return limit is not None and time.monotonic() - self.began > limit
 
     def _adjusted(self) -> Trial:
         """Climb along C and the length scales, one after the other, on a part of the sample."""
@@ -231,8 +239,9 @@ class Grower:
     def _larger(self, best: Trial) -> Trial:
         """Double the landmarks while that pays, on the whole sample."""
         m = len(best.design.vectors)
-        if len(self.inner.y) > ADJUSTED_ON and not self.halted:
-            best = self._trial("sample", self.inner, best.C, best.factor, m)
+        if len(self.inner.y) > ADJUSTED_ON and not self.hurried:
+            trial = self._trial("sample", self.inner, best.C, best.factor, m)
+            best = trial if not self.halted or self._better(trial, best) else best
         most = min(self.budget.landmarks, len(self.candidates))
         while m < most and not self.hurried:
             before, m = m, min(2 * m, most)
@@ -298,10 +307,13 @@ class Grower:
         def total(ask: Pass) -> Terms:
             self.passes += 1
             number = self.passes
-            told = None
-            if self.passing is not None:
-                passing = self.passing
-                told = lambda done: passing(done, count, number)  # noqa: E731
+
+            def told(done: int) -> bool:
+                # whoever follows is told first, and always
+                asked = self.passing is not None and self.passing(done, count, number)
+                self.late = not asked and bool(self.steps) and self._over
+                return asked or self.late
+
             found: Terms = rows.total(terms, ask, told=told)
             return found
 
