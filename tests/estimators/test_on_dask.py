@@ -4,8 +4,6 @@ import os
 import signal
 import time
 
-import dask.array as da
-import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,6 +11,8 @@ import pytest
 from svmselect import AutoSVC
 from svmselect.estimators import by_rows
 from svmselect.estimators.strategies import grown
+
+pytestmark = pytest.mark.cluster  # where Dask is installed; imported by the tests, therefore
 
 rng = np.random.default_rng(0)
 N = 3000
@@ -39,6 +39,8 @@ def model():
 
 
 def on_dask(count=4):
+    import dask.dataframe as dd
+
     made = dd.from_pandas(frame, npartitions=count)
     return made.drop(columns="y"), made["y"]
 
@@ -50,6 +52,8 @@ def same(found, expected, rows):
 
 
 def test_collections_without_a_cluster():
+    import dask.array as da
+
     whole = model().fit(inputs, frame["y"])
     found = model().fit(*on_dask())
     same(found, whole, inputs)
@@ -71,6 +75,8 @@ def test_collections_without_a_cluster():
 
 
 def test_files_that_dask_reads_keep_their_partitions(tmp_path):
+    import dask.dataframe as dd
+
     # Dask would read the one column of labels in fewer partitions than the others
     for i, at in enumerate(range(0, N, 500)):
         frame[at : at + 500].to_parquet(tmp_path / f"{i}.parquet")
@@ -81,6 +87,8 @@ def test_files_that_dask_reads_keep_their_partitions(tmp_path):
 
 
 def test_what_does_not_fit_together():
+    import dask.array as da
+
     rows, y = on_dask()
     for given, said in (
         ((rows, None), "y is None"),
@@ -104,7 +112,6 @@ def cluster():
         yield client
 
 
-@pytest.mark.cluster
 @pytest.mark.slow
 def test_workers_give_the_result_of_one_machine(cluster):
     whole = model().fit(inputs, frame["y"])
@@ -116,9 +123,10 @@ def test_workers_give_the_result_of_one_machine(cluster):
     )
 
 
-@pytest.mark.cluster
 @pytest.mark.slow
 def test_a_killed_worker_loses_no_block_and_none_counts_twice(cluster, tmp_path):
+    import dask.array as da
+
     from svmselect.parallel import Dask
     from svmselect.rows.cluster import ClusterRows, array_chunk
 
@@ -141,9 +149,10 @@ def test_a_killed_worker_loses_no_block_and_none_counts_twice(cluster, tmp_path)
     np.testing.assert_allclose(found, [N, X.sum()], rtol=1e-12)
 
 
-@pytest.mark.cluster
 @pytest.mark.slow
 def test_a_fit_survives_a_killed_worker(cluster):
+    import dask.array as da
+
     whole = model().fit(X, frame["y"])
     killed = []
 

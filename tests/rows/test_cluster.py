@@ -1,7 +1,5 @@
 """Collections of Dask's as rows, computed in this process; see estimators/test_on_dask.py."""
 
-import dask.array as da
-import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +9,8 @@ from svmselect.rows import ArrayRows
 from svmselect.rows.cluster import ClusterRows, array_chunk, bare, sizes_of, some
 from svmselect.rows.scan import scan
 
+pytestmark = pytest.mark.cluster  # where Dask is installed; imported by the tests, therefore
+
 rng = np.random.default_rng(0)
 N = 700
 X = rng.normal(size=(N, 3))
@@ -19,6 +19,8 @@ SIZES = (300, 300, 100)
 
 
 def blocks():
+    import dask.array as da
+
     parts = da.from_array(X, chunks=(300, 3)).to_delayed().ravel()
     return tuple(zip(parts, np.split(y, [300, 600]), strict=True))
 
@@ -47,6 +49,8 @@ def test_blocks_of_other_lengths_are_refused():
 
 
 def test_a_sample_of_frames_does_not_depend_on_partitions():
+    import dask.dataframe as dd
+
     frame = pd.DataFrame(X, columns=list("abc"))
     found = []
     for count in (1, 5):
