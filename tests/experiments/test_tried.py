@@ -23,7 +23,12 @@ from svmselect.experiments.glasmachers_igel_signs import (
     sign_table,
     signs_against,
 )
-from svmselect.experiments.glasmachers_igel_tried import VARIANTS, held_slope, tried_tasks
+from svmselect.experiments.glasmachers_igel_tried import (
+    VARIANTS,
+    held_slope,
+    signed_slope,
+    tried_tasks,
+)
 from svmselect.experiments.gold_sollich_trials import run as run_gold_sollich
 from svmselect.experiments.gold_sollich_tried import label, walk_tasks
 from svmselect.experiments.kobayashi_komaki_readings import readings
@@ -144,6 +149,32 @@ def test_the_held_slope_is_the_derivative_at_fixed_alpha() -> None:
         D, h = D + D.T, 1e-6
         central = (total(K + h * D) - total(K - h * D)) / (2 * h)
         assert float((slope * D).sum()) == pytest.approx(central, rel=1e-5)
+
+
+def test_the_signed_slope_moves_beta_where_alpha_should_move() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(24, 2))
+    y = np.where(X[:, 0] + 0.7 * rng.normal(size=24) > 0, 1.0, -1.0)
+    kernel, C, h = RBF([0.8, 1.3]), 2.0, 1e-6
+    data = Dataset.of(X, y)
+    theta = np.r_[np.log(C), kernel.theta]
+
+    def at(point):
+        context = Context(data, kernel.at(point[1:]), float(np.exp(point[0])), "hinge", True)
+        spans = HingeSpans.of(context.system, 0.0)
+        free = spans.free
+        return spans.squared[: len(free)], context.solution.alpha[free], y[free]
+
+    S2, alpha, signs = at(theta)
+    assert len(set(signs)) == 2
+    expected = []
+    for step in h * np.eye(len(theta)):
+        (S2_up, alpha_up, _), (S2_down, alpha_down, _) = at(theta + step), at(theta - step)
+        moves = alpha * (S2_up - S2_down) + S2 * signs * (alpha_up - alpha_down)
+        expected.append(float(moves.sum()) / (2.0 * h))
+    found = signed_slope(Context(data, kernel, C, "hinge", True))
+    slopes = [found.log_C, *kernel.pullback(X, found.gram)]
+    np.testing.assert_allclose(slopes, expected, rtol=1e-5)
 
 
 def test_variants_differ_in_what_they_say() -> None:

@@ -21,7 +21,7 @@ from svmselect.experiments.glasmachers_igel_data import BENCHMARKS, TABLE_1, Ben
 from svmselect.experiments.glasmachers_igel_signs import sign_table
 from svmselect.experiments.glasmachers_igel_tried import (
     EXPLANATIONS,
-    HeldSpan,
+    SLOPES,
     tried_rows,
     tried_tasks,
     variant,
@@ -72,13 +72,13 @@ def run(task: Task, data_dir: Path | None) -> dict[str, Any]:
     options: dict[str, Any] = {"variant": "bound"} if method in _BOUND else {}
     if method not in (*_BOUND, "leave-one-out"):
         options = {"cv": 5, "random_state": task.seed, **variant(task.settings)}
-    held_alpha = task.settings.get("alpha") == "held"
+    other = SLOPES.get(task.settings.get("alpha", ""))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a result on the edge of the box is a result
         chosen = select(
             *(held.X, held.y),
-            criterion=HeldSpan(**options) if held_alpha else _CRITERIA[method],
-            options=None if held_alpha else options,
+            criterion=other(**options) if other else _CRITERIA[method],
+            options=None if other else options,
             search=_search(method, d, task.settings["iterations"]),
             kernel=start,
             start="kernel",
