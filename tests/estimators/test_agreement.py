@@ -33,6 +33,13 @@ def three(request):
     return AutoSVC(multi_class=request.param, random_state=0).fit(X3, LABELS[y3])
 
 
+def test_pairs_share_by_default():
+    plain, named = (AutoSVC(random_state=0, **o).fit(X3, y3) for o in ({}, {"multi_class": "ovo"}))
+    assert plain.multi_class == "auto"
+    assert plain.C_ == named.C_
+    np.testing.assert_array_equal(plain.predict_proba(X3), named.predict_proba(X3))
+
+
 def points(X):
     rng = np.random.default_rng(0)
     low, high = X.min(axis=0), X.max(axis=0)

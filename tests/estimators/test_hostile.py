@@ -114,6 +114,13 @@ def test_scales_far_apart():
     np.testing.assert_allclose(fitted(far, y).score(far, y), model.score(rows, y), atol=0.1)
 
 
+@pytest.mark.parametrize("standardize", ["auto", True])
+def test_a_range_that_no_number_holds(standardize):
+    rows = np.column_stack([X, np.append([1e308, -1e308], y[2:])])
+    with pytest.raises(ValueError, match=r"column 3 of the inputs ranges .* too far to be scaled"):
+        AutoSVC(standardize=standardize).fit(rows, y)
+
+
 def test_rows_far_from_any_seen():
     model = fitted(X, y)
     far = np.array([[1e300, 0.0, 0.0], [-1e308, 1e308, 1e308], [1e20, 1e20, 1e20]])

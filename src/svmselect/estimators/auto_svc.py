@@ -61,8 +61,9 @@ class AutoSVC(AutoMachine):
         Classes of so few rows that folds cannot hold one out and train on another: "keep" chooses
         without them and adds their machines afterwards; "drop" leaves out classes of one or two
         rows; "merge" makes one class of these.
-    multi_class : {"ovo", "ovo-separate"}, default "ovo"
-        Whether all pairs of classes share the hyperparameters, or each pair has its own.
+    multi_class : {"auto", "ovo", "ovo-separate"}, default "auto"
+        Whether all pairs of classes share the hyperparameters, as "auto" has it, or each pair has
+        its own.
     decision_function_shape : {"ovr", "ovo"}, default "ovr"
         What ``decision_function`` gives for three classes or more: log-probabilities of the
         classes, or the decision values of the pairs.
@@ -188,7 +189,7 @@ class AutoSVC(AutoMachine):
         threshold: Any = "argmax",
         class_weight: Any = None,
         rare: str = "keep",
-        multi_class: str = "ovo",
+        multi_class: str = "auto",
         decision_function_shape: str = "ovr",
         probability: str = "sigmoid",
         device: str = "cpu",

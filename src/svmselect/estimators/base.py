@@ -41,6 +41,7 @@ from svmselect.estimators.options import (
     check_options,
     forms,
     is_default,
+    shares,
     standardises,
 )
 from svmselect.estimators.posteriors import Model
@@ -216,7 +217,7 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
         if self.probability == "moderated":
             losses = hinges(losses)
         pairs = problem.pairs()
-        separate = self.multi_class == "ovo-separate" and len(pairs) > 1
+        separate = not shares(self) and len(pairs) > 1
         scorer = as_scorer(self.scoring)
         if separate and scorer is not None:
             raise ValueError(
@@ -302,7 +303,7 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
     def _adds_classes(self) -> bool:
         """Whether classes that no fold can hold out can be added to what was chosen."""
         argmax = isinstance(self.threshold, str) and self.threshold == "argmax"
-        return argmax and self.probability == "sigmoid" and self.multi_class == "ovo"
+        return argmax and self.probability == "sigmoid" and shares(self)
 
     def _class_weight(self, apart: Apart) -> Any:
         """Class weights without those of the classes that are apart."""

@@ -19,7 +19,7 @@ from svmselect.estimators.callbacks import Watch
 from svmselect.estimators.decisions import Held, Judged, rule
 from svmselect.estimators.given import by_input
 from svmselect.estimators.machines import to_dual_coef
-from svmselect.estimators.options import is_default
+from svmselect.estimators.options import is_default, shares
 from svmselect.estimators.problem import class_factors
 from svmselect.estimators.strategies.grown import (
     SAMPLE,
@@ -119,7 +119,7 @@ def refusal(model: Any, groups: Any) -> str | None:
         return "a criterion, search or prior that is named needs a Gram matrix of all rows"
     if groups is not None or not isinstance(model.cv, int):
         return "groups and cv need all rows at once; rows are held out at random there"
-    if model.multi_class != "ovo":
+    if not shares(model):
         return f"multi_class={model.multi_class!r} has hyperparameters for each pair of classes"
     if model.scoring is not None:
         return "scoring needs all rows at once"

@@ -14,7 +14,7 @@ CHOICES = {
     "ard": ("auto", "yes", "no", True, False),
     "averaging": ("auto", True, False),
     "standardize": ("auto", True, False),
-    "multi_class": ("ovo", "ovo-separate"),
+    "multi_class": ("auto", "ovo", "ovo-separate"),
     "decision_function_shape": ("ovr", "ovo"),
     "probability": ("sigmoid", "posterior", "moderated", "auto"),
 }
@@ -28,7 +28,7 @@ def check_options(estimator: Any) -> None:
             raise ValueError(f"{name}={value!r} is not one of {', '.join(map(repr, allowed))}")
     if estimator.device != "cpu":
         load_torch(estimator.device)
-    if estimator.checkpoint is not None and estimator.multi_class == "ovo-separate":
+    if estimator.checkpoint is not None and not shares(estimator):
         raise ValueError(
             "checkpoint is a file of one search, and multi_class='ovo-separate' runs one for each "
             "pair of classes; leave one of the two out"
@@ -63,10 +63,15 @@ def forms(kernel: Any) -> list[Kernel]:
     return [as_kernel("rbf" if isinstance(k, str) and k == "auto" else k) for k in listed]
 
 
+def shares(estimator: Any) -> bool:
+    """Whether all pairs of classes share the hyperparameters."""
+    return bool(estimator.multi_class != "ovo-separate")
+
+
 def averages(estimator: Any) -> bool:
     """Whether several machines are averaged, where the default strategy decides alone."""
     alone = is_default(estimator) and estimator.scoring is None
-    alone = alone and estimator.probability == "sigmoid" and estimator.multi_class == "ovo"
+    alone = alone and estimator.probability == "sigmoid" and shares(estimator)
     if estimator.averaging is True and not alone:
         raise ValueError(
             "averaging=True goes with criterion, search and prior 'auto', scoring=None, "

@@ -178,8 +178,9 @@ def _lean(X: Array, share: Array) -> tuple[Array, Array]:
         unit = np.median(u, axis=0)
         for a in np.flatnonzero((unit <= 0.0) & ~two):  # more than half the rows are at the edge
             unit[a] = np.median(u[u[:, a] > 0, a])
+        spread = high - low
     least = np.finfo(float).eps * np.maximum(np.abs(low), np.abs(high))
-    usable = ~two & (unit > least) & np.isfinite(high - low)
+    usable = ~two & (unit > least) & np.isfinite(spread)
     return origin, np.where(usable, sign * unit, 0.0)
 
 
