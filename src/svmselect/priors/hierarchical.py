@@ -39,7 +39,8 @@ class Hierarchical:
     is chosen. J is the negative log posterior of all data at its minimum, h_j the d - 1
     eigenvalues, at least 0, of P H P with P = I - 11'/d, and H the Hessian of the negative
     log-likelihood in the logarithms of the length scales. (That is for normal ``tails``, whose
-    normaliser cancels; for others see ``svmselect.selection.hierarchy.level_three``.)
+    normaliser cancels. For others the curvatures of the prior at the minimum stand for 1/tau^2, and
+    the normaliser is added.)
     """
 
     ladder: tuple[float, ...] = (0.25, 0.5, 1.0, 2.0)
