@@ -6,7 +6,12 @@ from scipy.special import expit
 from sklearn.svm import SVC
 
 from svmselect.estimators import machines as module
-from svmselect.estimators.machines import Machines, from_dual_coef, to_dual_coef
+from svmselect.estimators.machines import (
+    Machines,
+    class_probabilities,
+    from_dual_coef,
+    to_dual_coef,
+)
 from svmselect.kernels import RBF
 from svmselect.probability.calibration import upright
 
@@ -125,3 +130,10 @@ def test_a_constant_decision_value_has_a_sigmoid():
     y = np.array([-1.0, 1.0, 1.0])
     s = upright(0.0, 0.0, np.zeros(3), y, np.ones(3))
     np.testing.assert_allclose(expit(-s.slope * s.shift), 2 / 3)
+
+
+def test_pieces_of_the_coupling_make_the_whole(monkeypatch):
+    decisions = np.random.default_rng(0).normal(size=(50, 6))
+    whole = class_probabilities(decisions, np.full(6, -1.5), 4)
+    monkeypatch.setattr(module, "TABLES", 7 * 16)
+    np.testing.assert_array_equal(class_probabilities(decisions, np.full(6, -1.5), 4), whole)

@@ -7,9 +7,9 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.model_selection import KFold
 
-from svmselect import AutoKLR, AutoSVC
+from svmselect import AutoKLR, AutoSVC, clock
 from svmselect.estimators.chosen import Chosen, Setting
-from svmselect.estimators.optimism import _precision, lost_odds, with_lost_odds
+from svmselect.estimators.optimism import UNCORRECTED, _precision, lost_odds, with_lost_odds
 from svmselect.estimators.strategies.task import Task
 from svmselect.probability.calibration import Sigmoid
 from svmselect.probability.intervals import interval
@@ -143,3 +143,21 @@ def test_the_expected_error_is_nearer_the_truth_than_what_was_counted():
     counted, expected = np.abs(np.mean(gaps, axis=0))
     assert expected < counted
     assert np.mean(held) >= 0.9
+
+
+def test_what_the_time_does_not_allow_for_is_said(monkeypatch):
+    X, y = make_classification(60, 3, n_informative=2, n_redundant=0, flip_y=0.2, random_state=0)
+    model = AutoSVC(random_state=0).fit(X, y)
+    problem = model.selection_.problem
+    made = chosen(model, model.selection_.calibration)
+    assert lost_odds(problem, problem.pairs(), made, "hinge", clock.now() - 1.0) is None
+    assert model.selection_.error.seen is not None
+    assert UNCORRECTED not in model.selection_.notes
+
+    monkeypatch.setattr("svmselect.estimators.base.lost_odds", lambda *_: None)
+    hurried = AutoSVC(random_state=0).fit(X, y)
+    assert UNCORRECTED in hurried.selection_.notes
+    assert hurried.selection_.status.name == "time"
+    assert hurried.selection_.error.seen is None
+    assert hurried.selection_.error.error == model.selection_.error.seen
+    np.testing.assert_array_equal(hurried.predict_set(X).shape, (60, 2))

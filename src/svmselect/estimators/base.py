@@ -34,7 +34,7 @@ from svmselect.estimators.machines import to_dual_coef
 from svmselect.estimators.members import Member, Recipe, averaged, weighed
 from svmselect.estimators.moderated import by_moderation, hinges
 from svmselect.estimators.opened import many_of_table, opened, rows_in, taken
-from svmselect.estimators.optimism import lost_odds
+from svmselect.estimators.optimism import UNCORRECTED, lost_odds
 from svmselect.estimators.options import (
     averages,
     bends,
@@ -173,8 +173,9 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
                     limits.glancing(), seed,
                 )  # fmt: skip
             lead, *others = self._choose(problem, losses, limits)
-            self._keep(rows, problem, lead, apart)
-            self.companions_ = [self._companion(rows, problem, other, apart) for other in others]
+            self._keep(rows, problem, lead, apart, limits)
+            made = [self._companion(rows, problem, other, apart, limits) for other in others]
+            self.companions_ = made
         self.weights_ = np.array([lead.weight, *(other.weight for other in others)])
         if many is not None:
             grow(self, many, replace(watch, checkpoint=checkpoint))
@@ -268,7 +269,9 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
             chosen = by_posterior(problem, pairs, chosen, model, insist, end)
         return [Member(loss, chosen)]
 
-    def _companion(self, X: Array, problem: Problem, member: Member, apart: Apart) -> AutoMachine:
+    def _companion(
+        self, X: Array, problem: Problem, member: Member, apart: Apart, limits: Limits
+    ) -> AutoMachine:
         """A fitted classifier of its own for a member that is not the heaviest."""
         options = self.get_params()
         options |= {"kernel": member.chosen.setting.kernels[0], "threshold": "argmax"}
@@ -277,7 +280,7 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
         made = type(self)(**options)
         made.n_features_in_, made.encoder_ = self.n_features_in_, self.encoder_
         made._as_given, made._rotated = self._as_given, self._rotated
-        made._keep(X, problem, member, apart)
+        made._keep(X, problem, member, apart, limits)
         made.companions_, made.weights_ = [], np.ones(1)
         return made
 
@@ -313,7 +316,7 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
         gone = set(apart.y.tolist()) - there
         return {label: w for label, w in self.class_weight.items() if label not in gone}
 
-    def _keep(self, X: Any, problem: Problem, member: Member, apart: Apart) -> None:
+    def _keep(self, X: Any, problem: Problem, member: Member, apart: Apart, limits: Limits) -> None:
         """Store what was learned: arrays, numbers, kernels and words."""
         chosen, loss = member.chosen, member.loss
         judged = Judged.of(problem, chosen.held_out)
@@ -324,8 +327,10 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
             notes = (*chosen.notes, decided.note)
             chosen = replace(chosen, notes=notes, error=decided.error)
         if len(problem) <= MANY and chosen.held_out is not None:
-            lost = lost_odds(problem, pairs, chosen, loss)
-            if chosen.posterior is None and chosen.error.of == "classes":
+            lost = lost_odds(problem, pairs, chosen, loss, limits.end(late=0.5))
+            if lost is None:
+                chosen = replace(chosen, notes=(*chosen.notes, UNCORRECTED))
+            elif chosen.posterior is None and chosen.error.of == "classes":
                 honest = judged.expected_error(problem, lost, utilities)
                 chosen = replace(chosen, error=honest)
         made = Fitted.of(problem, *fitted_machines(problem, pairs, chosen, loss))

@@ -125,9 +125,9 @@ def _chosen(
     try:
         with clock.until(limits.end(late=0.5)):
             held = hold_out(problem, pairs, chosen.setting, options["loss"])
+            error, kept = held.judged(problem, chosen.sigmoids)
     except clock.OutOfTimeError:
         return chosen
-    error, kept = held.judged(problem, chosen.sigmoids)
     return replace(chosen, error=error, held_out=kept)
 
 

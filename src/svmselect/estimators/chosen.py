@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 from scipy.sparse import csr_array
 
+from svmselect.clock import look
 from svmselect.data import Pair
 from svmselect.estimators.machines import Machines, class_probabilities
 from svmselect.estimators.posteriors import Posteriors
@@ -148,12 +149,14 @@ def hold_out(
     for (C, kernel), numbers in _by_kernel(pairs, setting):
         K, groups = kernel(problem.X), []
         for pair in (pairs[p] for p in numbers):
+            look()
             trained = problem.splits.train[pair.rows, : len(tests)].T * pair.weights
             shares = trained.sum(axis=1, keepdims=True) / pair.weights.sum()
             rows = None if len(pair.rows) == len(K) else pair.rows
             groups.append(Group(rows, pair.y, trained / shares, [None] * len(tests)))
         made = train_together(K, groups, C, loss, setting.fit_intercept)
         for k, test in enumerate(tests):
+            look()
             machines = [fold[k] for fold in made]
             columns = [pairs[p].rows[m.support] for p, m in zip(numbers, machines, strict=True)]
             values = np.concatenate([m.beta[m.support] for m in machines])

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from svmselect.clock import look
 from svmselect.kernels import Kernel
 from svmselect.kernels.expansion import Expansion
 from svmselect.kernels.sparse import SparseExpansion
@@ -22,6 +23,8 @@ from svmselect.types import Array, IntArray
 
 BLOCK = 2**17
 """Numbers that a block of rows or its decisions may have when predicting: 1 MiB, for the cache."""
+TABLES = 2**20
+"""Probabilities of pairs that are made at once: 8 MiB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +109,13 @@ def ready(X: Any, width: int) -> bool:
 
 def class_probabilities(decisions: Array, slopes: Array, k: int) -> Array:
     """Probabilities of k classes: those of the one pair, or coupled over all pairs."""
+    size = max(1, TABLES // k**2)
+    if k > 2 and len(decisions) > size:
+        parts = range(0, len(decisions), size)
+        return np.concatenate(
+            [class_probabilities(decisions[at : at + size], slopes, k) for at in parts]
+        )
+    look()
     later = sigmoid_probability(decisions, slopes, 0.0)
     earlier = sigmoid_probability(decisions, -slopes, 0.0)
     if k == 2:

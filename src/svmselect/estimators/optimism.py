@@ -14,6 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
+from svmselect import clock
 from svmselect.data import Pair
 from svmselect.estimators.chosen import Chosen
 from svmselect.estimators.problem import Problem
@@ -22,7 +23,7 @@ from svmselect.kernels import Kernel
 from svmselect.kernels.names import vectors
 from svmselect.priors import Prior, Shrinkage
 from svmselect.selection.optimism import without_each_fold
-from svmselect.types import Array, IntArray
+from svmselect.types import Array, IntArray, Note
 
 _LOOSE = 0.05
 """Precision of log C and of the logarithms of the kernel's parameters, as under a vague prior."""
@@ -34,18 +35,38 @@ _MOST = 50.0
 """Of log odds: more would overflow, and changes nothing."""
 
 
-def lost_odds(problem: Problem, pairs: Sequence[Pair], chosen: Chosen, loss: str) -> Array:
+UNCORRECTED = Note(
+    "time",
+    "there was no time to allow for what the rows held out had to say in the choice: new rows may "
+    "fare a little worse",
+)
+
+
+def lost_odds(
+    problem: Problem, pairs: Sequence[Pair], chosen: Chosen, loss: str, end: float | None = None
+) -> Array | None:
     """What the log odds of each row's class against each other class lose, (rows, classes).
+
+    None if that takes longer than until ``end``.
 
     Of several machines that are averaged: what they lose by the heaviest.
 
     Zero against the class itself, and for rows that the first round of folds does not hold out.
     """
+    try:
+        with clock.until(end):
+            return _lost_odds(problem, pairs, chosen, loss)
+    except clock.OutOfTimeError:
+        return None
+
+
+def _lost_odds(problem: Problem, pairs: Sequence[Pair], chosen: Chosen, loss: str) -> Array:
     lost = np.zeros((len(problem), len(problem.classes)))
     labels = list(combinations(range(len(problem.classes)), 2))
     together = len(chosen.setting.kernels) == 1
     groups = [range(len(pairs))] if together else [[p] for p in range(len(pairs))]
     for group in groups:
+        clock.look()
         C, kernel = chosen.setting.of(group[0])
         members = [pairs[p] for p in group]
         slopes = [chosen.sharpness * chosen.sigmoids[p].slope for p in group]

@@ -103,8 +103,9 @@ def _affordable(steps: Steps, answer: Evaluation) -> int | None:
     if seen is None:  # nothing was evaluated: one fold, for the sigmoids
         return None if np.isfinite(answer.value) else 1
     every = steps.task.first_round * steps.task.rounds
-    c = steps.constants
-    if answer.seconds * every / seen <= max(c.overtime * session.max_time, c.grace):
+    c, judge = steps.constants, steps.task.objective(steps.task.kernel).criterion
+    more = len(judge.parts) / len(judge.looked_at) if isinstance(judge, Pairwise) else 1.0
+    if more * answer.seconds * every / seen <= max(c.overtime * session.max_time, c.grace):
         return None
     return int(seen)
 
