@@ -7,7 +7,7 @@ from svmselect.parallel import Halted
 from svmselect.rows import ArrayRows, Chunk, spooled
 from svmselect.rows.base import keys
 from svmselect.rows.opening import elsewhere, rows_of
-from svmselect.rows.scan import scan
+from svmselect.rows.scan import Bound, scan
 
 rng = np.random.default_rng(0)
 N = 1000
@@ -31,9 +31,12 @@ def test_keys_look_random_and_belong_to_numbers():
     np.testing.assert_array_equal(keys(np.array([7, 99]), 3), k[[7, 99]])
 
 
+@pytest.mark.parametrize("bound", [None, Bound])
 @pytest.mark.parametrize(("size", "workers"), [(N, 1), (130, 1), (7, 3)])
-def test_the_first_pass_is_the_same_however_rows_are_cut(size, workers):
-    found = ArrayRows(X, y, w, workers, size=size).total(scan, 5, 100).cut()
+def test_the_first_pass_is_the_same_however_rows_are_cut(size, workers, bound):
+    one = None if bound is None else bound()
+    found = ArrayRows(X, y, w, workers, size=size).total(scan, 5, 100, one).cut()
+    assert one is None or one.key == found.key[-1]
     there = np.flatnonzero(w > 0)
     least = there[np.argsort(keys(there, 5))[:100]]
     np.testing.assert_array_equal(found.numbers, least)

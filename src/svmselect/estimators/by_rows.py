@@ -33,7 +33,7 @@ from svmselect.estimators.strategies.journal import PassJournal, passes_file
 from svmselect.probability.calibration import Sigmoid
 from svmselect.rows import ArrayRows, Rows
 from svmselect.rows.base import Told
-from svmselect.rows.scan import Scan, scan
+from svmselect.rows.scan import Bound, Scan, scan
 from svmselect.search.trace import STRATEGY, Record, Trace
 from svmselect.selection.relevance import relevance, scales
 from svmselect.tables import Encoder
@@ -73,7 +73,7 @@ def look(
 ) -> Many:
     """The first pass: count, check, and draw the sample; refuses what cannot be classified."""
     most = max(CHOSEN_ON, min(SAMPLE, SAMPLE_CELLS // rows.width))
-    found: Scan | None = rows.total(scan, seed, most, told=told)
+    found: Scan | None = rows.total(scan, seed, most, Bound(), told=told)
     if found is None or not found.rows:
         raise ValueError(f"{rows.title} has no rows; give at least some rows of two classes")
     found = found.cut()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,22 @@ from svmselect.rows.base import Chunk, keys
 from svmselect.types import Array, IntArray
 
 
+@dataclass(eq=False)
+class Bound:
+    """The key from which on rows are not wanted, since there are enough of lesser ones.
+
+    It only falls, and is seen where the memory is shared; elsewhere more is kept than is needed.
+    """
+
+    key: float = 1.0
+
+
 @dataclass(frozen=True, eq=False)
 class Scan:
     """``sample`` rows are those with the least keys, so it is the same however rows are cut.
 
     ``rows`` have weight, of all that were ``read``; ``mass`` is the sum of the weights, ``labels``
-    how many rows have each label.
+    how many rows have each label. The rows of ``more`` are still to be joined to the sample.
     """
 
     rows: int
@@ -31,31 +41,44 @@ class Scan:
     X: Array
     y: NDArray[Any]
     weights: Array
+    bound: Bound = field(default_factory=Bound)
+    more: tuple[Scan, ...] = ()
 
     def __add__(self, other: Scan) -> Scan:
-        parts = [
-            np.concatenate([getattr(self, name), getattr(other, name)])
-            for name in ("numbers", "key", "X", "y", "weights")
-        ]
         labels = Counter(self.labels)
         labels.update(other.labels)
-        mass = self.mass + other.mass
-        made = Scan(self.rows + other.rows, self.read + other.read, labels, mass, self.most, *parts)
-        # cut only now and then: each cut copies the sample
-        return made._cut() if len(made.key) > 2 * self.most else made
+        made = replace(
+            self,
+            rows=self.rows + other.rows,
+            read=self.read + other.read,
+            labels=labels,
+            mass=self.mass + other.mass,
+            more=(*self.more, replace(other, more=()), *other.more),
+        )
+        held = len(self.key) + sum(len(one.key) for one in made.more)
+        # joined and cut only now and then, since both copy the sample
+        return made.cut() if held > 2 * self.most else made
 
     def cut(self) -> Scan:
-        """The sample cut to its size, in the order of the keys."""
-        return self._cut()
+        """The sample, joined and cut to its size, in the order of the keys."""
+        everything = (self, *self.more)
+        key = np.concatenate([one.key for one in everything])
+        kept = np.argsort(key)[: self.most]
+        if len(kept) == self.most:
+            self.bound.key = min(self.bound.key, float(key[kept[-1]]))
+        parts: dict[str, Any] = {
+            name: np.concatenate([getattr(one, name) for one in everything])[kept]
+            for name in ("numbers", "X", "y", "weights")
+        }
+        return replace(self, key=key[kept], more=(), **parts)
 
-    def _cut(self) -> Scan:
-        kept = np.argsort(self.key)[: self.most]
-        parts = (getattr(self, name)[kept] for name in ("numbers", "key", "X", "y", "weights"))
-        return Scan(self.rows, self.read, self.labels, self.mass, self.most, *parts)
 
+def scan(chunk: Chunk, seed: int, most: int, bound: Bound | None = None) -> Scan:
+    """Count the labels of a chunk, check its inputs, and keep the rows with the least keys.
 
-def scan(chunk: Chunk, seed: int, most: int) -> Scan:
-    """Count the labels of a chunk, check its inputs, and keep the rows with the least keys."""
+    One ``bound`` for all chunks lets those that come late keep fewer.
+    """
+    bound = Bound() if bound is None else bound
     X = np.asarray(chunk.X)
     if X.dtype.kind not in "fiub":
         raise ValueError(
@@ -73,9 +96,9 @@ def scan(chunk: Chunk, seed: int, most: int) -> Scan:
     here = np.flatnonzero(counts > 0)
     numbers = chunk.first + here
     key = keys(numbers, seed)
-    kept = np.arange(len(here))
-    if len(here) > most:
-        kept = np.sort(np.argpartition(key, most)[:most])
+    kept = np.flatnonzero(key <= bound.key)
+    if len(kept) > most:
+        kept = np.sort(kept[np.argpartition(key[kept], most)[:most]])
     there = np.bincount(chunk.places[here], minlength=len(chunk.names))
     labels = {name: int(n) for name, n in zip(chunk.names.tolist(), there, strict=True) if n}
     rows = here[kept]
@@ -90,4 +113,5 @@ def scan(chunk: Chunk, seed: int, most: int) -> Scan:
         X[rows].astype(np.float64),
         chunk.names[chunk.places[rows]],
         counts[rows],
+        bound,
     )
