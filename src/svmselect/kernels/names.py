@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from svmselect.types import Array
+from svmselect.types import Array, BoolArray
 
 _INDEXED = re.compile(r"^(.*)\[\d+\]$")
 
@@ -37,6 +37,11 @@ def parameters(names: tuple[str, ...]) -> Mapping[str, list[int]]:
     for i, name in enumerate(names):
         groups.setdefault(stem(name), []).append(i)
     return MappingProxyType(groups)
+
+
+def are_lengths(names: tuple[str, ...]) -> BoolArray:
+    """Which coordinates are length scales."""
+    return np.array(["length_scale" in name for name in names], dtype=np.bool_)
 
 
 def deviations(point: Array, names: tuple[str, ...]) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 from svmselect.estimators.strategies.constants import Constants
 from svmselect.estimators.strategies.task import Task
 from svmselect.kernels import Kernel
-from svmselect.kernels.names import stem, vectors
+from svmselect.kernels.names import are_lengths, stem, vectors
 from svmselect.kernels.stationary import Stationary
 from svmselect.kernels.tiles import Distances
 from svmselect.priors import Prior, Shrinkage, Together, Vague
@@ -21,7 +21,7 @@ from svmselect.search.run import Job, Outcome, Session, run
 from svmselect.selection.deviations import Deviations
 from svmselect.selection.look import Look
 from svmselect.selection.objective import Posterior
-from svmselect.types import Array, Evaluation, Status
+from svmselect.types import Array, BoolArray, Evaluation, Status
 
 _SAMPLE = 500  # rows that the typical distance is found from
 
@@ -173,9 +173,9 @@ class Steps:
         """The same with the length scales drawn together."""
         return replace(posterior, prior=Together((posterior.prior, shrinkage)))
 
-    def lengths(self, kernel: Kernel) -> Array:
+    def lengths(self, kernel: Kernel) -> BoolArray:
         """Which coordinates are length scales."""
-        return np.array([False, *("length_scale" in name for name in kernel.names)])
+        return are_lengths(("log C", *kernel.names))
 
     def centre(self, kernel: Kernel) -> Array:
         """C = 1, the median distance, and what is given of the rest."""
