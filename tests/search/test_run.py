@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -75,6 +76,24 @@ def test_resumed_is_uninterrupted(search: str, after: int, tmp_path: Path) -> No
     assert resumed.status == expected.status
     loaded = Trace.load(path)
     assert told(loaded.records) == told(whole.records)
+
+
+@pytest.mark.parametrize("search", ["irprop", "cma-es"])
+@pytest.mark.parametrize("after", [1, 5, 20, 50])
+def test_several_runs_go_on_in_turn(search: str, after: int, tmp_path: Path) -> None:
+    """The file of a resumed search has its lines in the order of one that was not interrupted."""
+    jobs = [job(search, label=str(i), shift=0.3 * i) for i in range(3)]
+    whole = session(tmp_path / "whole.jsonl")
+    run(jobs, whole)
+    lines = (tmp_path / "whole.jsonl").read_text().splitlines(keepends=True)
+    path = tmp_path / "trace.jsonl"
+    path.write_text("".join(lines[: 1 + after]))
+    run(jobs, session(path))
+    found, wanted = (
+        [(one["run"], one["index"], one["loss"]) for one in map(json.loads, text[1:])]
+        for text in (path.read_text().splitlines(), lines)
+    )
+    assert found == wanted
 
 
 def test_resuming_needs_the_chain() -> None:

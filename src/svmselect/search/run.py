@@ -192,7 +192,8 @@ def run(jobs: Sequence[Job], session: Session) -> list[Outcome]:
         shares = [left // len(jobs) + (i < left % len(jobs)) for i in range(len(jobs))]
     session.runs += [job.label for job in jobs]
     runs = [_Run(job, session, share) for job, share in zip(jobs, shares, strict=True)]
-    ready: deque[_Lane] = deque(lane for r in runs for lane in r.advance())
+    lanes = [lane for r in runs for lane in r.advance()]
+    ready = deque(sorted(lanes, key=lambda lane: lane.turn))  # a resumed search goes on in turn
     flying: dict[Future[Any], _Lane] = {}
     try:
         while (ready or flying) and session.halted is None:
@@ -235,6 +236,11 @@ class _Lane:
         self.warm: Any = None
         self.cold = True  # nothing trained yet, though ``history`` may have points
         self.history: list[Task] = []
+
+    @property
+    def turn(self) -> tuple[int, int]:
+        """How often it was its turn: the batches that its run has asked, points of the last."""
+        return self.owner.asks, self.todo[0] % self.owner.job.search.chain
 
     def follow(self, standing: Standing) -> None:
         """Begin with the machines another run stands by, unless that chain is long already."""
@@ -280,6 +286,7 @@ class _Run:
         self.state: State = job.search.start(job.start, job.space, job.seed)
         self.known = session.known(job.label)
         self.base, self.count = 0, 0  # evaluations before and with the present batch
+        self.asks = 0  # batches
         self.points: tuple[Array, ...] = ()
         self.answers: dict[int, Evaluation] = {}
         self.lane = _Lane(self)
@@ -318,6 +325,7 @@ class _Run:
         points = self.job.search.ask(self.state)
         room = len(points) if self.limit is None else min(len(points), self.limit - self.count)
         self.points, self.answers, self.asked = points[:room], {}, True
+        self.asks += 1
         self.base, self.count = self.count, self.count + room
         lanes = self._lanes(len(points))
         for position in range(room):
