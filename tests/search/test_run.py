@@ -83,12 +83,11 @@ def test_resumed_is_uninterrupted(search: str, after: int, tmp_path: Path) -> No
 def test_several_runs_go_on_in_turn(search: str, after: int, tmp_path: Path) -> None:
     """The file of a resumed search has its lines in the order of one that was not interrupted."""
     jobs = [job(search, label=str(i), shift=0.3 * i) for i in range(3)]
-    whole = session(tmp_path / "whole.jsonl")
-    run(jobs, whole)
+    run(jobs, session(tmp_path / "whole.jsonl", budget=60))
     lines = (tmp_path / "whole.jsonl").read_text().splitlines(keepends=True)
     path = tmp_path / "trace.jsonl"
     path.write_text("".join(lines[: 1 + after]))
-    run(jobs, session(path))
+    run(jobs, session(path, budget=60))
     found, wanted = (
         [(one["run"], one["index"], one["loss"]) for one in map(json.loads, text[1:])]
         for text in (path.read_text().splitlines(), lines)
