@@ -48,9 +48,9 @@ class AutoClassifier(AutoMachine):
         likelihood, instead of taking the best: "auto" where the default strategy decides alone, up
         to 3000 rows; attributes such as ``C_`` and ``kernel_`` are those of the heaviest.
     missing : {"auto", "error", "impute"}, default "auto"
-        Gaps (NaN, None) in X: "auto" fills in the median and adds a column that says so, or makes
-        them a level of a category; "impute" fills in the median or the most frequent level and
-        forgets about it; "error" refuses them.
+        Gaps (NaN, None) in X: "auto" fills in the median, with a column that says so where that
+        pays, or makes them a level of a category; "impute" fills in the median or the most
+        frequent level and forgets about it; "error" refuses them.
     cv : int, splitter or iterable, default 5
         A number of stratified folds, a splitter, or ready splits. ``groups`` given to ``fit`` are
         kept together.

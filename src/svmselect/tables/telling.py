@@ -10,7 +10,7 @@ import numpy as np
 
 from svmselect.types import Array, BoolArray, IntArray
 
-WORTH = 1.0
+WORTH = 2.0
 """Units of log-likelihood, beyond one for each further class, that telling has to bring."""
 FEW = 3
 """Rows with a gap, below which nothing can be said of them."""
