@@ -2,12 +2,14 @@
 
     python benchmarks/large.py memory  [--rows 100000] [--methods ...]
     python benchmarks/large.py parquet [--rows 1000000 2000000] [--inputs 50] --folder FOLDER
+    python benchmarks/large.py chunks  [--rows 1000000] [--inputs 50] --folder FOLDER
     python benchmarks/large.py tables  --folder FOLDER [--sets connect-4 flights ...]
     python benchmarks/large.py dask    [--rows 4000000] [--inputs 20] --folder FOLDER
     python benchmarks/large.py plot    --out FILE --plot PICTURE
 
 ``memory``: a rule in 5 of 50 inputs with noise, in arrays; the rule itself errs by 6.5 %.
 ``parquet``: the same in a folder of Parquet files, which are made first and deleted at last.
+``chunks``: the same in files of NumPy's, of 100,000 rows each, that are loaded one after another.
 ``tables``: every NAME.parquet of the folder (columns as they are, the target called "target"), the
 same fifth of the rows held apart for all methods. ``dask``: the files of ``parquet`` read and added
 up by one worker and by two, of one thread each. With --out each line goes into a file of comma-
@@ -22,6 +24,7 @@ rows once, on as many random features; LightGBM has its defaults.
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import os
 import resource
@@ -30,6 +33,7 @@ import subprocess
 import sys
 import time
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +47,7 @@ GRID = {
 TUNED_ON = 10_000
 METHODS = ("AutoSVC", "Nystroem+LinearSVC", "SGDClassifier", "LightGBM")
 PART = 500_000  # rows of a file
+DEFAULT_ROWS = {"memory": 100_000, "parquet": 1_000_000, "chunks": 1_000_000, "dask": 4_000_000}
 
 
 def generated(n: int, seed: int, d: int = 50) -> tuple[np.ndarray, np.ndarray]:
@@ -65,10 +70,32 @@ def write_parquet(folder: Path, rows: int, inputs: int) -> None:
         frame.to_parquet(path, index=False, row_group_size=PART // 5)
 
 
+def write_chunks(folder: Path, rows: int, inputs: int) -> None:
+    """The generated rows as arrays in files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for part, first in enumerate(range(0, rows, PART // 5)):
+        X, y = generated(min(PART // 5, rows - first), 1000 + part, inputs)
+        np.savez(folder / f"part{part:03d}.npz", X=X, y=y)
+
+
+class Chunks:
+    """Pairs of arrays, one file after another, every time they are asked for."""
+
+    def __init__(self, folder: str) -> None:
+        self.files = sorted(Path(folder).glob("*.npz"))
+
+    def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        for file in self.files:
+            with np.load(file) as part:
+                yield part["X"], part["y"]
+
+
 def given(source: str, rows: int, inputs: int, folder: str) -> tuple[Any, Any, Any, Any]:
     """What to fit to, and rows to test on."""
     if source == "memory":
         return *generated(rows, 0, inputs), *generated(20_000, 1, inputs)
+    if source == "chunks":
+        return Chunks(folder), None, *generated(20_000, 1, inputs)
     if source == "parquet":
         import pandas as pd
 
@@ -85,6 +112,9 @@ def given(source: str, rows: int, inputs: int, folder: str) -> tuple[Any, Any, A
 
 def whole(X: Any, y: Any) -> tuple[Any, Any]:
     """Files as a frame in memory, for those who need one."""
+    if isinstance(X, Chunks):
+        inputs, labels = zip(*X, strict=True)
+        return np.concatenate(inputs), np.concatenate(labels)
     if not isinstance(X, str):
         return X, y
     import pandas as pd
@@ -224,24 +254,27 @@ def report(
         flush=True,
     )
     if out is not None:
-        import pandas as pd
-
-        whole = r | {"data": source, "method": method, "rows": rows, "inputs": inputs}
-        line = pd.DataFrame([whole | {"threads": threads}])[list(COLUMNS)].round(4)
-        line.to_csv(out, mode="a", header=not out.exists(), index=False)
+        named = what if source == "table" else source
+        whole = r | {"data": named, "method": method, "rows": rows, "inputs": inputs}
+        new = not out.exists()
+        with out.open("a", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore")
+            if new:
+                writer.writeheader()
+            writer.writerow(whole | {"threads": threads})
     if "words" in r:
         print(f"<!-- {json.dumps(r['spent'])} {r['words']} -->", flush=True)
 
 
 def plot(out: Path, picture: Path) -> None:
-    """Time and memory against rows, of AutoSVC on Parquet files."""
+    """Time and memory against rows, of AutoSVC on files."""
     import matplotlib
 
     matplotlib.use("agg")
     import pandas as pd
     from matplotlib import pyplot as plt
 
-    table = pd.read_csv(out).query("method == 'AutoSVC' and data == 'parquet'")
+    table = pd.read_csv(out).query("method == 'AutoSVC' and data in ('parquet', 'chunks')")
     figure, (left, right) = plt.subplots(1, 2, figsize=(8.0, 3.2), layout="constrained")
     for inputs, part in table.groupby("inputs"):
         part = part.sort_values("rows")
@@ -290,7 +323,7 @@ def on_dask(folder: str, inputs: int) -> None:
 def main() -> None:
     """Run what is asked for, one process each, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["memory", "parquet", "tables", "dask", "plot", "one"])
+    parser.add_argument("what", choices=[*DEFAULT_ROWS, "tables", "plot", "one"])
     parser.add_argument("--rows", type=int, nargs="*", default=[])
     parser.add_argument("--inputs", type=int, default=50)
     parser.add_argument("--folder", default="rows")
@@ -317,12 +350,11 @@ def main() -> None:
                 for method in asked.methods:
                     report(path.stem, method, "table", 0, 0, str(path), asked.threads, asked.out)
         return
-    for rows in asked.rows or [
-        {"memory": 100_000, "parquet": 1_000_000, "dask": 4_000_000}[asked.what]
-    ]:
+    for rows in asked.rows or [DEFAULT_ROWS[asked.what]]:
         here = folder / f"{rows}x{asked.inputs}"
         if asked.what != "memory":
-            write_parquet(here, rows, asked.inputs)
+            write = write_chunks if asked.what == "chunks" else write_parquet
+            write(here, rows, asked.inputs)
         try:
             if asked.what == "dask":
                 on_dask(str(here), asked.inputs)
