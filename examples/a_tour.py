@@ -30,7 +30,8 @@ patients = pd.DataFrame(
         "ward": rng.choice(["north", "south", "west"], n),
     }
 )
-risk = patients["age"] / 15 + patients["pressure"] / 25 + 2.0 * (patients["smoker"] == "yes")
+risk = patients["age"] / 15 + patients["pressure"] / 25
+risk += 2.0 * (patients["smoker"] == "yes")
 ill = np.where(risk + rng.normal(size=n) > 9.0, "ill", "well")
 patients.loc[rng.random(n) < 0.1, "pressure"] = np.nan
 print(patients.head(4))

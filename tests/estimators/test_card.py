@@ -67,6 +67,20 @@ def test_a_fitted_model_says_what_it_is(model: AutoSVC) -> None:
     assert not read.links
 
 
+def test_one_length_scale_weighs_all_inputs_alike() -> None:
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "b", "c"])
+    rows["day"] = pd.Timestamp("2022-01-01") + pd.to_timedelta(rng.integers(0, 900, 60), "D")
+    y = np.where(rows["a"] > 0, "yes", "no")
+    model = AutoSVC(random_state=0, ard="no").fit(rows, y)
+    assert model.feature_importances_[3] > 0.4  # a day is time, season and weekday
+    text = Reader(shown(model)).text
+    assert "inputs all are weighed alike" in text
+    assert "kernel RBF(length_scale=" in text
+    assert "variables" not in text
+    assert "count most" not in model.explain()
+
+
 def test_scikit_learns_own_picture_follows(model: AutoSVC) -> None:
     plain = AutoSVC(random_state=0, ard="yes")
     assert "svmselect-card" not in plain._repr_html_()

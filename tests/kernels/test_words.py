@@ -14,6 +14,11 @@ def test_numbers_are_rounded_and_vectors_told_by_their_ends() -> None:
     assert "Polynomial(degree=2" in words
 
 
+def test_columns_of_variables_are_left_out() -> None:
+    kernel = 2.0 * RBF([1.0, 2.0], (0, 1, 1)) + RBF(3.0, (0, 0, 1))
+    assert kernel_words(kernel) == kernel_words(2.0 * RBF([1.0, 2.0]) + RBF(3.0))
+
+
 def test_an_exponent_is_part_of_its_number() -> None:
     assert "1.23e-09" in kernel_words(RBF(1.23456e-9))
 

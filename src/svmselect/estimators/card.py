@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from svmselect.estimators.words import chosen_loss, input_names
+from svmselect.estimators.words import chosen_loss, input_names, weighed_alike
 from svmselect.selection.card import card, choice_rows, error_rows, remarks, search_row
 
 
@@ -29,7 +29,7 @@ def of_model(model: Any) -> str:
         rows.append(("averaged with", f"{len(model.companions_)} more of other losses or kernels"))
     rows += error_rows(selection.error)
     shares = np.asarray(model.feature_importances_)
-    if len(shares) > 1 and float(shares.max()) > 1.01 / len(shares):
+    if len(shares) > 1 and not weighed_alike(model):
         names, order = input_names(model), np.argsort(-shares, kind="stable")[:3]
         rows.append(("top inputs", ", ".join(f"{names[a]} {shares[a]:.0%}" for a in order)))
     elif len(shares) > 1:

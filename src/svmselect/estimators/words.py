@@ -99,7 +99,7 @@ def _inputs(model: Any) -> str:
     flat = np.flatnonzero(shares == 0)
     names = input_names(model)
     text = ""
-    if float(shares.max()) > 1.5 / len(shares) and len(shares) > 1:
+    if float(shares.max()) > 1.5 / len(shares) and len(shares) > 1 and not weighed_alike(model):
         order = np.argsort(-shares, kind="stable")[:5]
         listed = ", ".join(f"{names[a]} {shares[a]:.0%}" for a in order if shares[a] > 0)
         text = f"The inputs that count most: {listed}."
@@ -107,6 +107,21 @@ def _inputs(model: Any) -> str:
         listed = ", ".join(names[a] for a in flat[:5]) + (", ..." if len(flat) > 5 else "")
         text += f"{' ' if text else ''}Inputs that do not vary: {listed}."
     return text
+
+
+def weighed_alike(model: Any) -> bool:
+    """Whether no input counts for more than another: one length scale, and all standardised.
+
+    The columns of a category or a date are then further apart or nearer than a number's, which says
+    nothing of what they tell.
+    """
+    shares = model.feature_importances_
+    if float(shares.max()) <= 1.01 / len(shares):
+        return True
+    selection = model.selection_
+    return (
+        isinstance(model.length_scale_, float) and selection.standardised and not selection.one_unit
+    )
 
 
 def input_names(model: Any) -> list[str]:

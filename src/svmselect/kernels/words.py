@@ -8,6 +8,7 @@ from svmselect.kernels.base import Kernel
 
 _NUMBER = re.compile(r"\d+\.\d+(e[+-]?\d+)?")
 _VECTOR = re.compile(r"\[([^\]]*,[^\]]*)\]")
+_VARIABLES = re.compile(r", variables=\[[^\]]*\]")
 _LONG = 300
 
 
@@ -21,8 +22,12 @@ def kernel_form(kernel: Kernel) -> str:
 
 
 def kernel_words(kernel: Kernel) -> str:
-    """The kernel as it is written, numbers rounded, a vector by its ends; cut where very long."""
-    short = _NUMBER.sub(lambda found: f"{float(found.group()):.3g}", repr(kernel))
+    """The kernel as it is written, numbers rounded, a vector by its ends; cut where very long.
+
+    Without the columns of each variable, which are those of the table.
+    """
+    written = _VARIABLES.sub("", repr(kernel))
+    short = _NUMBER.sub(lambda found: f"{float(found.group()):.3g}", written)
     text = _VECTOR.sub(lambda found: f"[{_ends(found.group(1))}]", short)
     return text if len(text) <= _LONG else f"{text[:_LONG]} …"
 
