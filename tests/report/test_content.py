@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -14,7 +15,7 @@ from scipy import sparse
 from sklearn.datasets import load_iris
 
 from report.conftest import LABELS, UGLY, problem
-from svmselect import AutoKLR, AutoSVC, report, select
+from svmselect import AutoKLR, AutoSVC, clock, report, select
 from svmselect.report import Report, render
 from svmselect.report.words import number, percent, seconds
 
@@ -387,3 +388,17 @@ def test_marks_are_spoken_of_where_there_are_some(three_classes: Report) -> None
     }, log_C=data.at[:1], log_width=data.at[1:])  # fmt: skip
     hidden = render(replace(three_classes, landscape=replace(data, paths=(here,))))
     assert "Small dots are settings" not in hidden
+
+
+def test_a_fit_without_a_single_evaluation_has_a_page(monkeypatch):
+    looks = itertools.count()
+    monkeypatch.setattr(clock, "now", lambda: 1e3 * next(looks))
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 2)) + 2.0 * np.eye(2)[y]
+    model = AutoSVC(max_time=5.0, random_state=0).fit(X, y)
+    monkeypatch.undo()
+    assert not len(model.trace_)
+    made = report.of_fit(model, X, y)
+    assert made.trace is None
+    assert "stopped early" in render(made)

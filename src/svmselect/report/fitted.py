@@ -16,8 +16,8 @@ from svmselect.plots.data.decisions import decided, decision_data, doubts
 from svmselect.plots.data.landscape import ROWS, landscape_data
 from svmselect.plots.data.learning import LearningData, learning_data
 from svmselect.plots.data.refit import Refit
-from svmselect.plots.data.source import of_refit
-from svmselect.plots.data.trace import trace_data
+from svmselect.plots.data.source import Source, of_refit
+from svmselect.plots.data.trace import TraceData, trace_data
 from svmselect.probability.intervals import interval
 from svmselect.report import provenance, words
 from svmselect.report.optima import other_optima
@@ -123,9 +123,7 @@ def of_fit(
         wrong=wrong,
         inputs=scales.of_estimator(model, names, X),
         columns=_columns(model) if columns is None else tuple(columns),
-        trace=trace_data(
-            tuple(model.trace_), source.criterion, source.greater_is_better, source.shift
-        ),
+        trace=_trace(model, source),
         landscape=landscape,
         optima=other_optima(refit, source, landscape),
         rivals=() if grid is None else (_own(model, error, tested), grid),
@@ -134,6 +132,14 @@ def of_fit(
         provenance=provenance.of_model(model, X, y, given),
         repeat=str(given.get("command", "")) or provenance.code(model),
     )
+
+
+def _trace(model: Any, source: Source) -> TraceData | None:
+    """The course of the search; None where there was no time for a single evaluation."""
+    records = tuple(model.trace_)
+    if not records:
+        return None
+    return trace_data(records, source.criterion, source.greater_is_better, source.shift)
 
 
 @dataclass(frozen=True, eq=False)

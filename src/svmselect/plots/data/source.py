@@ -116,9 +116,10 @@ def of_refit(refit: Refit, pair: int = 0) -> Source:
         unit = 1.0 / objective.n
         data = Dataset.of(problem.X, problem.codes > 0, problem.weights)
         # the default strategy has beliefs of its own; they show where it passed better values by
-        folds = max(r.evaluation.details.get("folds", 0.0) for r in records)
+        folds = max((r.evaluation.details.get("folds", 0.0) for r in records), default=0.0)
         seen = [r.value for r in records if r.evaluation.details.get("folds", 0.0) == folds]
-        if prior is None and (len(kernel.theta) > 1 or max(seen) > model.best_score_ + 1e-9):
+        passed = max(seen, default=-np.inf) > model.best_score_ + 1e-9
+        if prior is None and (len(kernel.theta) > 1 or passed):
             notes.append(_PRIOR)
     else:
         # of several kernels only the way of the chosen one
