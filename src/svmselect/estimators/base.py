@@ -21,7 +21,6 @@ from sklearn.utils.validation import (
 
 from svmselect.criteria import available, get_criterion
 from svmselect.estimators.averaging import by_posterior, check_rows
-from svmselect.estimators.by_classes import moved_on
 from svmselect.estimators.by_criterion import SearchOptions, by_criterion, served
 from svmselect.estimators.by_default import MANY, Limits, by_default
 from svmselect.estimators.by_rows import SEVERAL, Many, grow, idle_device, of_arrays
@@ -255,9 +254,6 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
             found = [by_criterion(problem, pairs, one, asked, separate, limits) for one in losses]
             recipes = [Recipe(loss, ()) for loss in losses]
         found = [sharpen(problem, chosen) for chosen in found]
-        if is_default(self) and scorer is None and self.probability in ("sigmoid", "auto"):
-            each = [recipe.loss for recipe in recipes]
-            found = moved_on(problem, pairs, each[: len(found)], found, limits.end())
         members = weighed(problem, [recipe.loss for recipe in recipes], found)
         if average:
             return averaged(problem, members)
