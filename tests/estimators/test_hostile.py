@@ -1,5 +1,7 @@
 """Inputs that break classifiers."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -112,6 +114,19 @@ def test_scales_far_apart():
     np.testing.assert_allclose(model.predict_proba(rows), fitted(X, y).predict_proba(X), atol=1e-6)
     far = rows + np.array([1e14, 0.0, 0.0])
     np.testing.assert_allclose(fitted(far, y).score(far, y), model.score(rows, y), atol=0.1)
+
+
+def test_many_inputs_take_no_memory_by_their_square():
+    wide = np.random.default_rng(0).normal(size=(40, 3000))
+    tracemalloc.start()
+    try:
+        model = AutoSVC(random_state=0).fit(wide, y)
+        assert (
+            tracemalloc.get_traced_memory()[1] < 2**26
+        )  # 5000 x 5000 numbers are three times that
+    finally:
+        tracemalloc.stop()
+    assert "separate ones are tried up to 1000 inputs" in model.explain()
 
 
 @pytest.mark.parametrize("standardize", ["auto", True])

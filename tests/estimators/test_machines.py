@@ -126,6 +126,12 @@ def test_a_reversed_or_flat_sigmoid_becomes_the_share_of_the_class(slope):
     np.testing.assert_array_equal(np.argsort(p), np.argsort(f))
 
 
+def test_one_class_alone_says_nothing():
+    f, y = np.array([1.0, np.nan, 2.0, np.nan]), np.array([1.0, -1.0, 1.0, 1.0])
+    s = upright(-2.0, 0.0, f, y, np.ones(4))
+    assert 1.0 / (1.0 + np.exp(s.slope * (1.5 + s.shift))) == pytest.approx(0.75)
+
+
 def test_a_constant_decision_value_has_a_sigmoid():
     y = np.array([-1.0, 1.0, 1.0])
     s = upright(0.0, 0.0, np.zeros(3), y, np.ones(3))

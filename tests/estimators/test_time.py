@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from svmselect import AutoKLR, AutoSVC, clock, select
+from svmselect import AutoClassifier, AutoKLR, AutoSVC, clock, select
 from svmselect.types import Array
 
 
@@ -40,6 +40,7 @@ WAYS: dict[str, tuple[type, int, dict[str, Any]]] = {
     "evidence": (AutoSVC, 2, {"criterion": "evidence-ep"}),
     "scoring": (AutoSVC, 2, {"scoring": "roc_auc"}),
     "posterior": (AutoSVC, 2, {"probability": "posterior"}),
+    "length scales": (AutoSVC, 2, {"ard": "yes"}),
 }
 
 
@@ -61,6 +62,22 @@ def test_a_fit_ends_wherever_the_clock_strikes(
     assert model.score(X, y) > 1.2 / k
     if strikes.looks:
         assert model.selection_.status.name != "ok" or way in ("scoring", "posterior")
+
+
+@pytest.mark.parametrize(("k", "each"), [(3, 2), (5, 3), (26, 3)])
+@pytest.mark.parametrize("cls", [AutoSVC, AutoKLR, AutoClassifier])
+def test_classes_of_few_rows_where_the_clock_strikes(
+    monkeypatch: pytest.MonkeyPatch, cls: type, k: int, each: int
+) -> None:
+    """The first two folds may hold out nothing of one of the classes of a pair."""
+    X, codes = rows(k, k * each, k)
+    y = np.array([f"class {code}" for code in codes])
+    monkeypatch.setattr(clock, "now", Strikes(3))
+    model = cls(max_time=5.0, random_state=0).fit(X, y)
+    monkeypatch.undo()
+    assert model.selection_.status.name == "early"
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+    assert model.score(X, y) > 1.2 / k
 
 
 @pytest.mark.parametrize("after", [1, 2, 5, 20, 100])

@@ -26,15 +26,18 @@ def upright(slope: float, offset: float, f: Array, y: Array, weights: Array) -> 
 
     Held-out values ``f`` (NaN where there is none) that do not point the right way say nothing:
     then the probability is the share of the class, with a slope just large enough to keep the order
-    of f.
+    of f. So it is where a fit that was cut short knows of one class only.
     """
     known = np.isfinite(f)
-    f, y, weights = f[known], y[known], weights[known]
+    rate = float(weights[known & (y > 0)].sum() / weights[known].sum())
+    alone = not 0.0 < rate < 1.0
+    if alone:
+        rate = float(weights[y > 0].sum() / weights.sum())
+    f, weights = f[known], weights[known]
     share = weights / weights.sum()
     mean = float(share @ f)
     spread = float(np.sqrt(share @ (f - mean) ** 2)) or 1.0
-    if not slope <= -FLAT / spread:
-        rate = float(share @ (y > 0))
+    if alone or not slope <= -FLAT / spread:
         slope = -FLAT / spread
         offset = -float(np.log(rate / (1.0 - rate))) - slope * mean
     return Sigmoid(slope, offset / slope, spread)
