@@ -181,6 +181,19 @@ def test_words_in_an_array_are_asked_for_in_a_frame():
             AutoSVC().fit(words, [0, 1, 1] * 3)
 
 
+def test_labels_of_several_kinds_are_refused_as_of_arrays():
+    for one in (1, None):
+        labels = np.array([one, "a"] * (N // 2), dtype=object)
+        for rows in (X, X[["size"]].to_numpy()):
+            with pytest.raises(ValueError, match="Unknown label type"):
+                AutoSVC().fit(rows, labels)
+    for kind in ("boolean", "Int64"):
+        labels = pd.Series([True, None] * (N // 2), dtype=kind)
+        for rows in (X, X[["size"]].to_numpy()):
+            with pytest.raises(ValueError, match="Input (y )?contains NaN"):
+                AutoSVC().fit(rows, labels)
+
+
 def test_a_frame_without_anything_to_use():
     with pytest.raises(ValueError, match=r"no column of X can be used \('a': left out: it has one"):
         AutoSVC().fit(pd.DataFrame({"a": ["x"] * N}), y)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_feature_names,
     _check_n_features,
@@ -61,6 +62,8 @@ def learned(
         return model.encoder_.encode(X), y
     _known(model, X, reset=True)
     labels = _check_y(_values(y), estimator=model)
+    if labels.dtype == object:  # before they are sorted
+        check_classification_targets(labels)
     check_consistent_length(table, labels)
     if not table.columns:
         raise ValueError("X is a data frame without columns; give one that varies")
@@ -178,4 +181,6 @@ def _known(model: Any, X: Any, reset: bool) -> None:
 
 def _values(y: Any) -> Any:
     """Labels of polars and other frames as an array."""
+    if hasattr(y, "isna"):  # of pandas, whose NA is no number that could be refused
+        return y.to_numpy(na_value=np.nan) if y.isna().to_numpy().any() else y.to_numpy()
     return y.to_numpy() if hasattr(y, "to_numpy") else y
