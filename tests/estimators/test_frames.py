@@ -190,7 +190,7 @@ def test_labels_of_several_kinds_are_refused_as_of_arrays():
     for kind in ("boolean", "Int64"):
         labels = pd.Series([True, None] * (N // 2), dtype=kind)
         for rows in (X, X[["size"]].to_numpy()):
-            with pytest.raises(ValueError, match="Input (y )?contains NaN"):
+            with pytest.raises(ValueError, match=r"Input (y )?contains NaN"):
                 AutoSVC().fit(rows, labels)
 
 
