@@ -267,6 +267,7 @@ METHODS: dict[str, Callable[[Array, Array, int], Models]] = {
     "AutoClassifier, one machine": ours("AutoClassifier", averaging=False),
     "AutoClassifier, logistic": ours("AutoClassifier", loss="logistic"),
     "AutoClassifier, one scale": ours("AutoClassifier", ard="no"),
+    "AutoClassifier, also Matern": ours("AutoClassifier", kernel=["rbf", "laplacian", "matern"]),
 }
 OURS = [name for name in METHODS if name.startswith("Auto")]
 TAKE_ANY_UNITS = [*OURS, "CatBoost", "LightGBM", "forest"]
