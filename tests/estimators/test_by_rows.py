@@ -156,7 +156,7 @@ def test_stopped_and_taken_up_again(tmp_path):
 
 def test_passes_end_when_the_time_is_over():
     numbers = []
-    model = AutoSVC(random_state=0, ard="no", max_time=0.01)
+    model = AutoSVC(random_state=0, ard="no", max_time=1e-6)
     model._fit(X, y, None, None, Watch(passing=lambda done, rows, n: bool(numbers.append(n))))
     assert any(note.kind == "time" and "passes" in note for note in model.selection_.notes)
     assert model.selection_.status.name in ("early", "time")

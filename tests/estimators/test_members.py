@@ -1,6 +1,7 @@
 """Averaging over losses and kernels: the weights, the probabilities, what the attributes say."""
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from sklearn.datasets import load_iris, make_classification
 
 from svmselect import AutoClassifier, AutoKLR, AutoSVC, load, save
 from svmselect.cli.summary import chosen_words
+from svmselect.estimators import by_default
 from svmselect.estimators.members import height
 from svmselect.kernels import RBF, Laplacian
 from svmselect.kernels.words import kernel_form
@@ -49,11 +51,38 @@ def test_probabilities_are_the_weighted_mean(model: AutoClassifier, two: tuple) 
 
 
 def test_each_member_is_the_machine_fitted_alone(model: AutoClassifier, two: tuple) -> None:
+    losses = {member.selection_.loss for member in members(model)}
+    assert losses == {"hinge", "logistic"}
     for member in members(model):
-        make = AutoKLR if member.selection_.loss == "logistic" else AutoSVC
-        alone = make(type(member.kernel_)(), random_state=0).fit(*two)
-        assert pytest.approx(alone.C_, rel=1e-12) == member.C_
-        np.testing.assert_array_equal(own(member, two[0]), alone.predict_proba(two[0]))
+        form, n = type(member.kernel_)(), len(two[0])
+        if member.selection_.loss == "hinge":
+            alone = AutoSVC(form, random_state=0).fit(*two)
+            assert pytest.approx(alone.C_, rel=1e-12) == member.C_
+            np.testing.assert_array_equal(own(member, two[0]), alone.predict_proba(two[0]))
+        else:  # which has begun where the hinge loss ended, and comes as far with less
+            alone = AutoKLR(form, random_state=0).fit(*two)
+            assert member.best_score_ * n > alone.best_score_ * n - 0.1
+            assert len(member.trace_) < 0.6 * len(alone.trace_)
+
+
+@pytest.mark.parametrize(("lack", "others"), [(-1.0, 0), (0.0, 1), (np.inf, 2)])
+def test_kernels_that_are_far_worse_are_not_tried_with_other_losses(
+    two: tuple, lack: float, others: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = []
+    choose = by_default._chosen
+
+    def watched(problem: Any, pairs: Any, options: Any, *rest: Any) -> Any:
+        found = choose(problem, pairs, options, *rest)
+        tried.append((options["loss"], options["kernels"], height(problem, found)))
+        return found
+
+    monkeypatch.setattr(by_default, "_chosen", watched)
+    monkeypatch.setattr(by_default, "HOPELESS", lack)
+    AutoClassifier(kernel=["rbf", "laplacian"], averaging=True, random_state=0).fit(*two)
+    assert [loss for loss, *_ in tried] == ["hinge"] * 2 + ["logistic"] * others
+    if others == 1:
+        assert tried[2][1] is max(tried[:2], key=lambda one: one[2])[1]
 
 
 def test_held_out_rows_are_told_the_average(model: AutoClassifier, two: tuple) -> None:

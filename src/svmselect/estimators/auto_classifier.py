@@ -8,8 +8,8 @@ from svmselect.estimators.base import AutoMachine
 from svmselect.kernels import RBF, Kernel, Laplacian
 
 KNOWN = ("logistic", "hinge", "squared_hinge")
-LOSSES = ("logistic", "hinge")
-"""Those that ``AutoClassifier`` compares."""
+LOSSES = ("hinge", "logistic")
+"""Those that ``AutoClassifier`` compares; the second begins where the first, a quick one, ends."""
 
 
 class AutoClassifier(AutoMachine):

@@ -169,7 +169,7 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
         with one_thread() if few else nullcontext():
             if bends(self) and self._standardises and not self._rotated and is_default(self):
                 problem = in_best_units(
-                    problem, rows, spans(self.encoder_), self._forms()[0], losses[-1],
+                    problem, rows, spans(self.encoder_), self._forms()[0], losses[0],
                     limits.glancing(), seed,
                 )  # fmt: skip
             lead, *others = self._choose(problem, losses, limits)
@@ -234,7 +234,8 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
             start = self._warm(problem)
             groups = [(kernel,) for kernel in kernels] if average else [tuple(kernels)]
             recipes = [Recipe(loss, group) for loss in losses for group in groups]
-            found = by_default(problem, pairs, recipes, self._ard, separate, limits, start, words)
+            tried = by_default(problem, pairs, recipes, self._ard, separate, limits, start, words)
+            losses, found = tuple(recipe.loss for recipe, _ in tried), [one for _, one in tried]
         else:
             asked = SearchOptions(
                 self.kernel,
@@ -252,9 +253,8 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
                     f"runs once for each loss ({', '.join(losses)}); name one by loss="
                 )
             found = [by_criterion(problem, pairs, one, asked, separate, limits) for one in losses]
-            recipes = [Recipe(loss, ()) for loss in losses]
         found = [sharpen(problem, chosen) for chosen in found]
-        members = weighed(problem, [recipe.loss for recipe in recipes], found)
+        members = weighed(problem, losses, found)
         if average:
             return averaged(problem, members)
         loss, chosen = members[0].loss, members[0].chosen

@@ -13,7 +13,7 @@ import numpy as np
 from svmselect import clock
 from svmselect.data import Pair, data_hash
 from svmselect.estimators.chosen import Chosen, OutOfFold, Setting, hold_out
-from svmselect.estimators.members import Recipe
+from svmselect.estimators.members import Recipe, height
 from svmselect.estimators.problem import Problem
 from svmselect.estimators.strategies.constants import CONSTANTS
 from svmselect.estimators.strategies.default import choose
@@ -29,6 +29,9 @@ from svmselect.types import Array, ErrorEstimate, Evaluation, Note
 
 MANY = 3000
 """Rows beyond which the hyperparameters are chosen on subsets."""
+
+HOPELESS = 10.0
+"""Log-likelihood that a kernel may lack with the first loss to be tried with the others too."""
 
 Report = Callable[[Evaluation], bool]
 
@@ -70,10 +73,11 @@ def by_default(
     limits: Limits,
     start: tuple[float, Kernel] | None,
     categories: tuple[int, ...] = (),
-) -> list[Chosen]:
+) -> list[tuple[Recipe, Chosen]]:
     """Choose C, the kernel and how far its length scales may part; see ``strategies.default``.
 
-    Once for each recipe, as long as there is time; one is always there.
+    Once for each recipe, as long as there is time; one is always there. The kernels of a recipe
+    that another loss had already, begin where that one ended, if it has shown them worth it.
     """
     if len(problem) > MANY and not problem.splits.complete:
         raise ValueError(
@@ -81,11 +85,16 @@ def by_default(
         )
     journal = _journal(problem, limits, recipes, ard)
     session = Session(Serial(), journal, limits.tell, None, limits.max_time, began=limits.began)
-    made: list[Chosen] = []
+    made: list[tuple[Recipe, Chosen]] = []
     for recipe in recipes:
         session.check_time()
         if made and session.halted is not None:
             break
+        apart = separate or len(problem) > MANY
+        known = None if apart else _with_first_loss(made, recipe)
+        if known is not None and _hopeless(problem, made, known):
+            continue
+        begin = start if known is None else (known.setting.C[0], known.setting.kernels[0])
         stage = f"{STRATEGY}/" if len(recipes) == 1 else f"{STRATEGY}/{recipe.label}/"
         options: dict[str, Any] = {
             "stage": stage, "loss": recipe.loss, "kernels": recipe.kernels, "ard": ard,
@@ -95,8 +104,21 @@ def by_default(
             options["categories"] = categories
         if limits.rough and len(problem) > MANY:
             options["rough"] = True
-        made.append(_chosen(problem, pairs, options, separate, session, limits, start))
+        chosen = _chosen(problem, pairs, options, separate, session, limits, begin)
+        made.append((recipe, chosen))
     return made
+
+
+def _with_first_loss(made: Sequence[tuple[Recipe, Chosen]], recipe: Recipe) -> Chosen | None:
+    """What the first loss has made of the recipe's kernels."""
+    same = [one for tried, one in made if tried.kernels is recipe.kernels]
+    return same[0] if same else None
+
+
+def _hopeless(problem: Problem, made: Sequence[tuple[Recipe, Chosen]], known: Chosen) -> bool:
+    """Whether the first loss has found other kernels to be very much better."""
+    first = [height(problem, one) for tried, one in made if tried.loss == made[0][0].loss]
+    return height(problem, known) < max(first) - HOPELESS
 
 
 def _chosen(
