@@ -221,7 +221,8 @@ def test_a_killed_fit_goes_on_from_its_file(
     if seed is None:  # the same search, from its first line
         whole_file.write_text(json.dumps(header) + "\n")
     whole.fit(X, y)
-    assert len(resumed.trace_) == len(whole.trace_) > kept
+    assert len(Trace.load(file)) == len(Trace.load(whole_file)) > kept
+    assert len(resumed.trace_) == len(whole.trace_)
     assert resumed.selection_.seed == whole.selection_.seed == header["seed"]
     np.testing.assert_array_equal(resumed.dual_coef_, whole.dual_coef_)
     np.testing.assert_array_equal(resumed.predict_proba(X), whole.predict_proba(X))

@@ -252,7 +252,12 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
                     "checkpoint is a file of one search, and a criterion or search that is named "
                     f"runs once for each loss ({', '.join(losses)}); name one by loss="
                 )
-            found = [by_criterion(problem, pairs, one, asked, separate, limits) for one in losses]
+            found = []
+            for one in losses:
+                found.append(by_criterion(problem, pairs, one, asked, separate, limits))
+                if not _ended(found[-1].notes).ok:
+                    break  # what ended it leaves nothing for the next one
+            losses = losses[: len(found)]
         found = [sharpen(problem, chosen) for chosen in found]
         members = weighed(problem, losses, found)
         if average:
