@@ -117,6 +117,7 @@ def test_rows_that_cv_never_holds_out_have_none():
     ],
     ids=lambda options: next(iter(options)),
 )
+@pytest.mark.filterwarnings("ignore:the result lies on")  # where so little time is enough for that
 def test_every_way_to_choose_has_them(options):
     model = fitted(**options)
     held = model.held_out_proba_
