@@ -8,5 +8,7 @@ from pathlib import Path
 
 pyproject = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())
 project = pyproject["project"]
-for requirement in [*project["dependencies"], *project["optional-dependencies"]["parquet"]]:
+extras = project["optional-dependencies"]
+frames = [requirement for requirement in extras["test"] if requirement.startswith("polars")]
+for requirement in [*project["dependencies"], *extras["parquet"], *frames]:
     print(requirement.replace(">=", "=="))

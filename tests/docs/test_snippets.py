@@ -15,11 +15,17 @@ PAGES = sorted(
     path for path in DOCS.rglob("*.md") if path.relative_to(DOCS).parts[0] not in (*MADE, *NOT_RUN)
 )
 SLOW = {"guide/command_line"}  # starts a process for every command
+ONNX = {"guide/deployment"}  # writes and runs a graph
 
 
 def _page(path: Path) -> object:
     name = path.relative_to(DOCS).with_suffix("").as_posix()
-    return pytest.param(path, id=name, marks=[pytest.mark.slow] if name in SLOW else [])
+    marks = [
+        mark
+        for mark, pages in ((pytest.mark.slow, SLOW), (pytest.mark.onnx, ONNX))
+        if name in pages
+    ]
+    return pytest.param(path, id=name, marks=marks)
 
 
 @pytest.mark.parametrize("path", [_page(path) for path in PAGES if blocks(path.read_text())])

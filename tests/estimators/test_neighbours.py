@@ -11,7 +11,7 @@ from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassi
 from sklearn.feature_selection import SelectKBest
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import balanced_accuracy_score
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, make_scorer
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -133,10 +133,11 @@ def test_weights_and_groups_reach_it_through_searches_and_pipelines():
     weights, groups = 1.0 + np.arange(120) % 2, np.arange(120) // 3
     with sklearn.config_context(enable_metadata_routing=True):
         asking = quick().set_fit_request(sample_weight=True, groups=True)
-        asking.set_score_request(sample_weight=True)
         piped = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), asking)
+        scoring = make_scorer(accuracy_score).set_score_request(sample_weight=True)
+        kernels = {"autosvc__kernel": ["rbf"]}
         search = GridSearchCV(
-            piped, {"autosvc__kernel": ["rbf"]}, cv=GroupKFold(3), error_score="raise"
+            piped, kernels, scoring=scoring, cv=GroupKFold(3), error_score="raise"
         )
         search.fit(X, y, sample_weight=weights, groups=groups)
         scaled = search.best_estimator_[0].transform(X)

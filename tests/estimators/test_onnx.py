@@ -363,6 +363,7 @@ def test_the_package_is_asked_for(monkeypatch):
         model.to_onnx("never.onnx")
 
 
+@pytest.mark.onnx
 @pytest.mark.parametrize("k", [2, 3])
 def test_averages_over_machines(k, tmp_path):
     model = fitted(k, cls=AutoClassifier, max_time=None)
@@ -370,6 +371,7 @@ def test_averages_over_machines(k, tmp_path):
     check(model, tmp_path, k)
 
 
+@pytest.mark.onnx
 def test_inputs_that_are_bent(tmp_path):
     X, y = drawn(2)
     X = np.sign([1.0, -1.0, 1.0, 1.0]) * np.exp((X - X.mean(axis=0)) / X.std(axis=0))

@@ -175,7 +175,13 @@ def _known(model: Any, X: Any, reset: bool) -> None:
             model.n_features_in_ = len(X.columns)
             model.feature_names_in_ = np.array(list(X.columns), dtype=object)
         return
-    _check_feature_names(model, X, reset=reset)
+    frame = as_frame(X)
+    named = X
+    if frame is not None and not hasattr(X, "iloc"):  # not every scikit-learn knows every frame
+        import pandas as pd
+
+        named = pd.DataFrame(columns=list(frame.columns))
+    _check_feature_names(model, named, reset=reset)
     _check_n_features(model, X, reset=reset)
 
 

@@ -29,6 +29,7 @@ _ROUGH = 1e-3  # expected gain over the objective at which a stage before the la
 _POOR = 0.2  # of the gain before: a step by an old matrix that leaves more led badly
 _ENOUGH = 1e-4  # of the descent that a step promises
 _SHORTEST = 1e-4  # of a step of Newton's that is tried
+_HIDDEN = 10.0  # times the rounding of the objective
 _STUCK = Status(
     "stuck",
     "no step lowers the objective of the machines on all rows any further, though its slope says "
@@ -157,7 +158,8 @@ def _descend(
             # where no step leads downhill none is taken
             t = np.where(high, np.where(t > _SHORTEST, shorter, 0.0), t)
         if fresh and not t.any():
-            return replace(machines, passes=passes, status=_STUCK)
+            hidden = share <= _HIDDEN * slack  # what is to be gained is lost in rounding
+            return replace(machines, passes=passes, status=OK if hidden else _STUCK)
         # where steps are cut again and again, the next begins as short
         longest = np.where(t < first, np.maximum(t, _SHORTEST), np.minimum(2.0 * longest, 1.0))
         theta, b, objective, at = theta + t * d, b + t * d_b, new, now
