@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import matplotlib  # noqa: F401  # the oldest one warns as it is loaded, which is no page's fault
+import matplotlib.pyplot  # noqa: F401  # the oldest one warns as it is loaded, which is no page's fault
 import pytest
 
 from snippets import Block, blocks, reading
