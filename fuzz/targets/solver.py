@@ -119,6 +119,7 @@ def check(data: bytes) -> None:
         return
     for array in (s.alpha, s.decision, s.objective, s.gap, s.kkt):
         assert np.all(np.isfinite(array)), "not finite"
+    assert len(np.intersect1d(s.free, s.bound)) == 0, "free and at its bound at once"
     if not s.status.ok:
         assert s.status.advice, "a failure without advice"
         return

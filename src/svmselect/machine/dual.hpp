@@ -66,8 +66,10 @@ void train_dual(const Group& group, const double* weights, const Start* start, c
     a.n_free = a.n_bound = 0;
     for (Index i = 0; i < n; ++i)
         if (solver.states[i] == FREE) a.order[a.n_free++] = block.in[i];
+    // a free one may have ended on its bound: it is named once
     for (Index i = 0; i < n; ++i)
-        if (block.cost[i] > 0.0 && beta[i] == (block.y[i] > 0.0 ? upper[i] : lower[i]))
+        if (solver.states[i] != FREE && block.cost[i] > 0.0 &&
+            beta[i] == (block.y[i] > 0.0 ? upper[i] : lower[i]))
             a.order[a.n_free + a.n_bound++] = block.in[i];
     a.ends[0] = solver.ends[0] < 0 ? -1 : block.in[solver.ends[0]];
     a.ends[1] = solver.ends[1] < 0 ? -1 : block.in[solver.ends[1]];

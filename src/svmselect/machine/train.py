@@ -195,8 +195,10 @@ def _train_dual(
     s = solve_box(qp, sets, beta0, None if rule.reaches_bound else by_newton, stretch)
     # the residual is y - (K + ridge) beta
     f = y - s.residual - ridge * s.beta + s.offset
-    at_bound = np.flatnonzero((s.beta == np.where(y > 0, upper, lower)) & (cost > 0))
-    inside = np.flatnonzero((s.states == FREE) | (s.states == PARKED))
+    free = (s.states == FREE) | (s.states == PARKED)
+    # a free one may have ended on its bound: it is named once
+    on_bound = (s.beta == np.where(y > 0, upper, lower)) & (cost > 0) & ~free
+    inside, at_bound = np.flatnonzero(free), np.flatnonzero(on_bound)
     found = (inside, at_bound, np.flatnonzero(s.states == PARKED), s.ends)
     beta, b = s.beta, s.offset
     if not (rule.curved or len(at_bound)):
