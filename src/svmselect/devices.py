@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.linalg import lapack
 
-from svmselect.types import Array
+from svmselect.types import Array, IntArray
 
 Matrix = Any  # a NumPy array or a torch tensor
 
@@ -32,6 +33,15 @@ class Device(Protocol):
     def zeros(self, *shape: int) -> Matrix:
         """Make what sums are collected in, in double precision."""
 
+    def block(self, matrix: Matrix, rows: IntArray) -> Matrix:
+        """Copy these rows and columns of a square matrix, in double precision."""
+
+    def cholesky(self, matrix: Matrix) -> Matrix | None:
+        """Lower factor, None if not positive definite; may overwrite the argument. n^3/3 flops."""
+
+    def cholesky_solve(self, lower: Matrix, right: Matrix) -> Matrix:
+        """(L L')^-1 right. O(n^2) a column."""
+
 
 class NumpyDevice:
     """The processor, through NumPy."""
@@ -50,6 +60,17 @@ class NumpyDevice:
 
     def zeros(self, *shape: int) -> Matrix:
         return np.zeros(shape)
+
+    def block(self, matrix: Matrix, rows: IntArray) -> Matrix:
+        return np.asarray(matrix[np.ix_(rows, rows)], dtype=np.float64)
+
+    def cholesky(self, matrix: Matrix) -> Matrix | None:
+        # symmetric, so the transpose is the same matrix in LAPACK's order
+        lower, info = lapack.dpotrf(matrix.T, lower=1, overwrite_a=1, clean=1)
+        return None if info else lower
+
+    def cholesky_solve(self, lower: Matrix, right: Matrix) -> Matrix:
+        return lapack.dpotrs(lower, right, lower=1)[0]
 
 
 class TorchDevice:
@@ -76,6 +97,22 @@ class TorchDevice:
     def zeros(self, *shape: int) -> Matrix:
         return self.xp.zeros(shape, dtype=self.xp.float64, device=self._where)
 
+    def block(self, matrix: Matrix, rows: IntArray) -> Matrix:
+        at = self.xp.as_tensor(rows, device=self._where)
+        made = self.zeros(len(rows), len(rows))
+        size = max(1, self.room // max(len(matrix), 1))
+        for first in range(0, len(rows), size):  # all rows at once would be another such matrix
+            part = slice(first, first + size)
+            made[part] = matrix[at[part]][:, at]
+        return made
+
+    def cholesky(self, matrix: Matrix) -> Matrix | None:
+        lower, info = self.xp.linalg.cholesky_ex(matrix)
+        return None if int(info) else lower
+
+    def cholesky_solve(self, lower: Matrix, right: Matrix) -> Matrix:
+        return self.xp.cholesky_solve(right, lower)
+
 
 def check_device(device: str) -> None:
     """Refuse what names no device; whether it is there is seen when it is used."""
@@ -87,6 +124,28 @@ def get_device(device: str, single: bool = False) -> Device:
     """Give the device called "cpu" (NumPy), "torch-cpu", "cuda" or "cuda:1"."""
     check_device(device)
     return NumpyDevice(single) if device == "cpu" else TorchDevice(device, single)
+
+
+def usable(device: str) -> tuple[str, str]:
+    """Give a device to compute on: this one, or the processor and why."""
+    if device == "cpu":
+        return device, ""
+    try:
+        load_torch(device)
+    except ValueError as error:
+        check_device(device)
+        said = str(error).split("; ")[0]
+        return "cpu", f"{said}; all was computed on the processor"
+    return device, ""
+
+
+def free_bytes(device: str) -> int | None:
+    """How much memory a card has left, what torch holds without need included; None for none."""
+    if not device.startswith("cuda"):
+        return None
+    torch = load_torch(device)
+    free: int = torch.cuda.mem_get_info(device)[0]
+    return free + int(torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device))
 
 
 def load_torch(device: str) -> Any:

@@ -8,8 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from svmselect import AutoKLR, AutoSVC, load, save
-from svmselect.estimators import by_rows
+from svmselect import AutoKLR, AutoSVC, devices, load, save, select
+from svmselect.estimators import by_default, by_rows
 from svmselect.estimators.by_criterion import SearchOptions, _judge
 from svmselect.estimators.callbacks import Watch
 from svmselect.estimators.strategies import grown
@@ -246,13 +246,42 @@ def test_what_a_device_is_for():
     few = AutoSVC(random_state=0, ard="no", device="torch-cpu").fit(X[:100], y[:100])
     assert any("'torch-cpu' was not used" in note for note in few.selection_.notes)
     judge = AutoSVC(criterion="evidence-ep", device="torch-cpu")
-    assert not by_rows.idle_device(judge)
+    assert not by_rows.idle_device(judge, 100, False)
     asked = SearchOptions("rbf", "evidence-ep", "auto", None, "no", None, judge.device)
     assert _judge(asked, None, None, 0).device == "torch-cpu"
 
 
-def test_a_device_that_is_not_there():
-    with pytest.raises(ValueError, match='device="cpu"'):
-        AutoSVC(device="cuda:7").fit(X[:50], y[:50])
+@pytest.mark.torch
+def test_exact_machines_on_torch(monkeypatch):
+    monkeypatch.setattr(by_default, "MANY", 200)
+    monkeypatch.setattr(by_rows, "MANY", 200)
+    here, there = (
+        AutoSVC(random_state=0, ard="no", device=device).fit(X[:500], y[:500])
+        for device in ("cpu", "torch-cpu")
+    )
+    assert "exactly, on 'torch-cpu'" in there.explain()
+    assert "not used" not in there.explain()
+    f = [model.decision_function(new) for model in (here, there)]
+    np.testing.assert_allclose(*f, atol=1e-6)
+
+
+def test_rows_that_fit_on_a_card_are_not_grown_to(monkeypatch):
+    monkeypatch.setattr(by_rows, "most_rows", lambda device: 1500)
+    assert by_rows.several("cuda") == 1500
+    monkeypatch.setattr(by_rows, "most_rows", lambda device: 500)
+    assert by_rows.several("cuda") == 1000
+
+
+def test_a_device_that_is_not_there(monkeypatch):
+    def none(device):
+        raise ValueError(f"device={device!r}: torch finds no GPU here; use the processor")
+
+    monkeypatch.setattr(devices, "load_torch", none)
+    said = "'cuda:7': torch finds no GPU here; all was computed on the processor"
+    with pytest.warns(RuntimeWarning, match=said):
+        model = AutoSVC(device="cuda:7", random_state=0, ard="no").fit(X[:50], y[:50])
+    assert said in model.explain()
+    with pytest.warns(RuntimeWarning, match=said):
+        select(X[:30], y[:30], device="cuda:7", budget=2, search="cma-es", options={})
     with pytest.raises(ValueError, match="not one of"):
         AutoSVC(device="tpu").fit(X[:50], y[:50])

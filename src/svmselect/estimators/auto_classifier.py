@@ -79,9 +79,9 @@ class AutoClassifier(AutoMachine):
         then log odds); Kwok's moderated output, the average over a posterior around the machine
         (hinge, likewise); or what serves held-out rows better of the first two.
     device : str, default "cpu"
-        Where passes over many rows compute: "cpu", or "cuda" (also "cuda:1") through torch, which
-        the extra ``svmselect[gpu]`` brings. What has no form there stays on the CPU, and a note
-        says so.
+        Where exact machines of more than 3,000 rows and passes over many are computed: "cpu", or
+        "cuda" (also "cuda:1") through torch, which the extra ``svmselect[gpu]`` brings. What has no
+        form there stays on the CPU, as all does where there is no card, and a note says so.
     max_time : float, optional
         Seconds for the search.
     n_jobs : int, optional

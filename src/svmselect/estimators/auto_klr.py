@@ -68,9 +68,9 @@ class AutoKLR(AutoMachine):
         average over the posterior of the evidence model (at most 3000 rows; decision values are
         then log odds); or what serves held-out rows better.
     device : str, default "cpu"
-        Where passes over many rows compute: "cpu", or "cuda" (also "cuda:1") through torch, which
-        the extra ``svmselect[gpu]`` brings. What has no form there stays on the CPU, and a note
-        says so.
+        Where exact machines of more than 3,000 rows and passes over many are computed: "cpu", or
+        "cuda" (also "cuda:1") through torch, which the extra ``svmselect[gpu]`` brings. What has no
+        form there stays on the CPU, as all does where there is no card, and a note says so.
     max_time : float, optional
         Seconds for the search.
     n_jobs : int, optional

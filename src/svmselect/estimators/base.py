@@ -20,10 +20,11 @@ from sklearn.utils.validation import (
 )
 
 from svmselect.criteria import available, get_criterion
+from svmselect.devices import usable
 from svmselect.estimators.averaging import by_posterior, check_rows
 from svmselect.estimators.by_criterion import SearchOptions, by_criterion, served
 from svmselect.estimators.by_default import MANY, Limits, by_default
-from svmselect.estimators.by_rows import SEVERAL, Many, grow, idle_device, of_arrays
+from svmselect.estimators.by_rows import Many, grow, idle_device, of_arrays, several
 from svmselect.estimators.by_scoring import as_scorer, by_scoring
 from svmselect.estimators.callbacks import CallbackSupportMixin, Reporter, Watch, with_callbacks
 from svmselect.estimators.chosen import fitted_machines, sharpen
@@ -141,10 +142,10 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
             groups_of = column_or_1d(groups)
             check_consistent_length(X, groups_of)
         checkpoint = watch.checkpoint or self._checkpoint
-        seed = self._seed(checkpoint)
+        seed, on = self._seed(checkpoint), usable(self.device)[0]
         apart = Apart(y, weights)
         if many is None:
-            able = self._adds_classes and len(y) <= SEVERAL
+            able = self._adds_classes and len(y) <= several(on)
             apart = set_apart(y, weights, groups_of, self.rare, able)
             y, weights = apart.y, apart.weights
             many = of_arrays(self, X, y, weights, groups, seed)
@@ -161,10 +162,10 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
             seed, self._standardises and bends(self), spans(self.encoder_),
         )  # fmt: skip
         rows = X if self._rotated else rows
-        idle = () if many is not None else idle_device(self)
+        idle = idle_device(self, len(problem), many is not None)
         problem = replace(problem, notes=(*problem.notes, *apart.notes, *idle))
         check_threshold(self.threshold, problem.classes)
-        limits = Limits(self.max_time, self.n_jobs, seed, report, checkpoint, many is not None)
+        limits = Limits(self.max_time, self.n_jobs, seed, report, checkpoint, many is not None, on)
         few = many is None and len(problem) <= MANY
         with one_thread() if few else nullcontext():
             if bends(self) and self._standardises and not self._rotated and is_default(self):
@@ -244,7 +245,7 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
                 self.prior,
                 self._ard,
                 variables(self.encoder_),
-                self.device,
+                limits.device,
             )
             losses = served(asked, losses)
             if len(losses) > 1 and limits.checkpoint is not None:

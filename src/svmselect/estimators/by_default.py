@@ -47,6 +47,8 @@ class Limits:
     checkpoint: Path | None = None
     rough: bool = False
     """Whether the machines are only to begin with: others are trained on many more rows."""
+    device: str = "cpu"
+    """Where exact machines of more rows than the choice looks at are trained."""
     began: float = field(default_factory=lambda: clock.now())
 
     def end(self, late: float = 0.0) -> float | None:
@@ -104,6 +106,8 @@ def by_default(
             options["categories"] = categories
         if limits.rough and len(problem) > MANY:
             options["rough"] = True
+        elif limits.device != "cpu":
+            options["device"] = limits.device
         chosen = _chosen(problem, pairs, options, separate, session, limits, begin)
         made.append((recipe, chosen))
     return made
@@ -181,6 +185,7 @@ def _strategy(X: Array, pairs: Sequence[Pair], session: Session, options: dict[s
     """Choose on all rows, or on subsets where they are many; machines only in the second case."""
     if len(X) > MANY:
         return choose_large(X, pairs, session=session, **options)
+    options = {name: value for name, value in options.items() if name != "device"}
     return Large(choose(X, pairs, session=session, **options), ())
 
 

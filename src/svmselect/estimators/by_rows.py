@@ -7,6 +7,7 @@ its scaling of the inputs over to all rows (``strategies/grown.py``).
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmselect.data import data_hash
+from svmselect.devices import usable
 from svmselect.estimators.by_criterion import on_device
+from svmselect.estimators.by_default import MANY
 from svmselect.estimators.callbacks import Watch
 from svmselect.estimators.decisions import Held, Judged, rule
 from svmselect.estimators.given import by_input
@@ -30,6 +33,7 @@ from svmselect.estimators.strategies.grown import (
     Grown,
 )
 from svmselect.estimators.strategies.journal import PassJournal, passes_file
+from svmselect.machine.on_device import most_rows
 from svmselect.probability.calibration import Sigmoid
 from svmselect.rows import ArrayRows, Rows
 from svmselect.rows.base import Told
@@ -97,17 +101,27 @@ def of_arrays(
     model: Any, X: Any, y: Any, weights: Array | None, groups: Any, seed: int
 ) -> Many | None:
     """Rows in memory that are many enough to be grown to, None for others."""
-    if len(y) <= SEVERAL or not isinstance(X, np.ndarray) or refusal(model, groups) is not None:
+    few = len(y) <= several(usable(model.device)[0])
+    if few or not isinstance(X, np.ndarray) or refusal(model, groups) is not None:
         return None
     return look(ArrayRows(X, y, weights), seed)
 
 
-def idle_device(model: Any) -> tuple[Note, ...]:
-    """What is to be said where rows are not many and a device was asked for in vain."""
-    if model.device == "cpu" or on_device(model.criterion):
+def several(device: str) -> int:
+    """Rows beyond which a fit is grown from a sample: on a card, those that have no room there."""
+    return max(SEVERAL, most_rows(device) or 0)
+
+
+def idle_device(model: Any, rows: int, many: bool) -> tuple[Note, ...]:
+    """What is to be said where a device was asked for in vain."""
+    on, said = usable(model.device)
+    if said:
+        warnings.warn(said, RuntimeWarning, stacklevel=2)
+        return (Note("course", said),)
+    if on == "cpu" or many or on_device(model.criterion) or (is_default(model) and rows > MANY):
         return ()
     said = (
-        f"device={model.device!r} was not used: it is for fits of more than {SEVERAL:,} rows by "
+        f"device={on!r} was not used: it is for fits of more than {MANY:,} rows by "
         "the default strategy, and for the evidence; all was computed on the processor"
     )
     return (Note("course", said),)
@@ -146,7 +160,7 @@ def grow(model: Any, many: Many, watch: Watch) -> None:
     said = f"{digest} {chosen.kernel!r} {chosen.C!r} {chosen.loss}"
     journal = PassJournal(None if path is None else passes_file(path), said)
     left = None if model.max_time is None else max(0.0, model.max_time - selection.seconds)
-    budget = Budget(seconds=left, device=model.device, single=sample.rows > DOUBLE)
+    budget = Budget(seconds=left, device=usable(model.device)[0], single=sample.rows > DOUBLE)
     grower = Grower(
         many.rows, sample, chosen, budget,
         seed=many.seed, journal=journal, passing=watch.passing,

@@ -6,7 +6,7 @@ from numbers import Real
 from typing import Any
 
 from svmselect.criteria import get_criterion
-from svmselect.devices import load_torch
+from svmselect.devices import check_device
 from svmselect.kernels import Kernel, as_kernel
 from svmselect.search import get_search
 
@@ -26,8 +26,7 @@ def check_options(estimator: Any) -> None:
         value = getattr(estimator, name)
         if not isinstance(value, str | bool) or value not in allowed:
             raise ValueError(f"{name}={value!r} is not one of {', '.join(map(repr, allowed))}")
-    if estimator.device != "cpu":
-        load_torch(estimator.device)
+    check_device(estimator.device)
     if estimator.checkpoint is not None and not shares(estimator):
         raise ValueError(
             "checkpoint is a file of one search, and multi_class='ovo-separate' runs one for each "

@@ -7,7 +7,10 @@ predictor and corrector (1992); Fine & Scheinberg (2001) for the support vector 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -16,20 +19,24 @@ from svmselect.types import Array, BoolArray
 
 _INFINITE = 1e299
 
+Solve = Callable[[Array], Array]
+
 
 def interior_point(
-    H: Array,
+    H: Any,
     target: Array,
     lower: Array,
     upper: Array,
     total: float | None,
     scale: float,
     max_iterations: int = 100,
+    lifted: Callable[[Array], Solve | None] | None = None,
 ) -> tuple[Array, Array, Array]:
     """Minimise 1/2 x'Hx - target'x over the box [and sum(x) = total]; (x, z_lower, z_upper).
 
     ``z_lower`` and ``z_upper`` are the multipliers of the bounds, ``scale`` is the size of a
-    residual. O(n^3) an iteration, 15 to 40 iterations.
+    residual. ``lifted`` solves with H + diag(its argument), where H is no array but something that
+    multiplies vectors. O(n^3) an iteration, 15 to 40 iterations.
     """
     has_lower, has_upper = lower > -_INFINITE, upper < _INFINITE
     # Units of x and of the residual, so that C of 1e-3 and of 1e8 look alike; start in the middle.
@@ -55,11 +62,11 @@ def interior_point(
         if error < 1e-14 or stalled == (4 if best[0] < 1e-8 else 20):
             break
         theta = z_lower / a + z_upper / c
-        factor = _factor(H, theta)
-        if factor is None:
+        solve = _lifted(H, theta) if lifted is None else lifted(theta)
+        if solve is None:
             break
-        ones = None if total is None else cho_solve(factor, np.ones(len(x)))
-        system = _Newton(factor, ones, dual, primal, a, c, z_lower, z_upper)
+        ones = None if total is None else solve(np.ones(len(x)))
+        system = _Newton(solve, ones, dual, primal, a, c, z_lower, z_upper)
         dx, shift, da, dc = system.direction(-a * z_lower, -c * z_upper)
         step_x = min(_reach(a, dx, has_lower), _reach(c, -dx, has_upper))
         step_z = min(_reach(z_lower, da, has_lower), _reach(z_upper, dc, has_upper))
@@ -92,7 +99,7 @@ def interior_point(
 class _Newton:
     """The linearised optimality conditions at one iterate, factored."""
 
-    factor: tuple[Array, bool]
+    solve: Solve
     ones: Array | None
     dual: Array
     primal: float
@@ -103,7 +110,7 @@ class _Newton:
 
     def direction(self, push_a: Array, push_c: Array) -> tuple[Array, float, Array, Array]:
         """Change of (x, offset, z_lower, z_upper) that adds push_* to the products a z and c z."""
-        dx = cho_solve(self.factor, -self.dual + push_a / self.a - push_c / self.c)
+        dx = self.solve(-self.dual + push_a / self.a - push_c / self.c)
         shift = 0.0
         if self.ones is not None:
             shift = float((dx.sum() - self.primal) / self.ones.sum())
@@ -112,15 +119,15 @@ class _Newton:
         return dx, shift, dz_lower, (push_c + self.z_upper * dx) / self.c
 
 
-def _factor(H: Array, theta: Array) -> tuple[Array, bool] | None:
-    """Cholesky factor of H + diag(theta), lifted a little where round-off makes it indefinite."""
+def _lifted(H: Array, theta: Array) -> Solve | None:
+    """Factor H + diag(theta), lifted a little where round-off makes it indefinite."""
     jitter = 0.0
     for _ in range(6):
         A = H.copy()
         A.flat[:: len(A) + 1] += theta + jitter
         try:
-            L, low = cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
-            return L, low
+            factor = cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
+            return partial(cho_solve, factor)
         except LinAlgError:
             jitter = max(100.0 * jitter, 1e-15 * float(H.diagonal().max()))
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import fsum
+from typing import Any
 
 import numpy as np
 
@@ -100,7 +101,7 @@ class Solution:
 
 
 def describe(
-    K: Array,
+    K: Any,
     y: Array,
     weights: Array,
     C: float,
@@ -115,7 +116,10 @@ def describe(
     ends: tuple[int, ...],
     status: Status,
 ) -> Solution:
-    """Complete the record with objective, gap and residuals. O(n)."""
+    """Complete the record with objective, gap and residuals. O(n).
+
+    K may be anywhere: it is asked for its diagonal, and becomes an array where rounding is large.
+    """
     rule = get_loss(loss)
     cost = C * weights
     alpha, z = y * beta, y * decision
@@ -130,7 +134,7 @@ def describe(
     rounding = spread * (0.5 * float(absolute.sum()) + float(cost @ steep))
     rounding = (rounding + _EPS * losses) / max(abs(0.5 * norm + losses), 1e-300)
     if not rounding <= _DOUBTFUL:  # the gap below would be that of other numbers than beta's
-        product = doubled_product(K, beta)
+        product = doubled_product(np.asarray(K), beta)
         norm, total = doubled_dot(beta, product), fsum(beta)
         decision = product + intercept
         # rounded down: C times what a margin lacks in its last digit may exceed the whole norm

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from svmselect.criteria import Criterion, get_criterion
 from svmselect.data import Dataset
+from svmselect.devices import usable
 from svmselect.kernels import Kernel, as_kernel
 from svmselect.search import Search
 from svmselect.search.run import Progress
@@ -165,7 +167,8 @@ def select(
     patience : int, default 10
         See ``validation``.
     device : {"cpu", "cuda"}, default "cpu"
-        Where matrices are computed by the criteria that have this option, the evidences.
+        Where matrices are computed by the criteria that have this option, the evidences; on the
+        processor, with a warning, where there is no such device.
 
     Returns
     -------
@@ -193,6 +196,9 @@ def select(
     >>> chosen.predict([[0.0, 1.0], [1.0, -0.5]])
     array([0, 1])
     """
+    device, said = usable(device)
+    if said:
+        warnings.warn(said, RuntimeWarning, stacklevel=2)
     if device != "cpu":
         options = {**(options or {}), "device": device}
     plan = Plan.of(

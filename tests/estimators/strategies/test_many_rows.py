@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from svmselect.data import Pair, stratified_folds
+from svmselect.estimators.strategies import many_rows
 from svmselect.estimators.strategies.many_rows import Large, _held_out, choose_large
 from svmselect.estimators.strategies.trainers import Trainer
 from svmselect.kernels import RBF
@@ -172,3 +173,11 @@ def test_memory_stays_below_a_gram_matrix() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 0.1 * 8 * n * n
+
+
+def test_what_has_no_room_on_a_card_goes_through_landmarks(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = problem(400)
+    monkeypatch.setattr(many_rows, "most_rows", lambda device: 300)
+    found = choose_large(X, [pair(y)], limit=150, subsets=1, landmarks=30, device="cuda")
+    assert not found.machines[0].exact
+    assert "'cuda' has room for the Gram matrix of 300 rows, not of 400" in found.choice.notes

@@ -27,6 +27,7 @@ from svmselect.estimators.strategies.subsets import Consensus, choose_on_subsets
 from svmselect.estimators.strategies.trainers import Expansion, Trainer
 from svmselect.kernels import RBF, Kernel
 from svmselect.machine.features import draw_landmarks, landmark_count
+from svmselect.machine.on_device import most_rows
 from svmselect.parallel import Serial
 from svmselect.probability import sigmoid_likelihood
 from svmselect.search.run import Session
@@ -153,13 +154,15 @@ def choose_large(
     landmarks: int = LANDMARKS,
     budget: int = FEATURES,
     rough: bool = False,
+    device: str = "cpu",
 ) -> Large:
     """Choose, adjust and train for standardised inputs X and two-class problems that share C.
 
     As ``choose``, on ``subsets`` subsets of ``limit`` rows; ``exact`` is the number of rows of a
-    pair up to which machines are exact, ``landmarks`` and ``budget`` (bytes a pair) bound the
-    features beyond. ``session`` ends the choice, not the training that follows. ``rough`` is for a
-    sample, the rest of which will adjust and train (``grown.py``): a few landmarks and no climb.
+    pair up to which machines are exact (on a card, as many as have room there), ``landmarks`` and
+    ``budget`` (bytes a pair) bound the features beyond. ``session`` ends the choice, not the
+    training that follows. ``rough`` is for a sample, the rest of which will adjust and train
+    (``grown.py``): a few landmarks and no climb.
     """
     began = time.perf_counter()
     session = Session(Serial()) if session is None else session
@@ -170,13 +173,16 @@ def choose_large(
         X, pairs, kernels=kernels, loss=loss, ard=ard, limit=limit, subsets=subsets, rng=rng,
         session=session, stage=stage, seconds=seconds, start=start, threads=threads,
     )  # fmt: skip
+    room = most_rows(device)
+    exact = exact if room is None else room
     if rough:
         exact, landmarks = 0, _FEW
     sizes = [landmark_count(len(pair.rows), landmarks, budget) for pair in pairs]
     m = min(size for size, _ in sizes)
     drawn = draw_landmarks(pairs, m, rng)
     mapped = [rows if len(p.rows) > exact else None for p, rows in zip(pairs, drawn, strict=True)]
-    trainer = Trainer(X, pairs, mapped, loss, single=any(single for _, single in sizes))
+    single = any(one for _, one in sizes)
+    trainer = Trainer(X, pairs, mapped, loss, single, device)
     held = [_held_out(pair) for pair in pairs]
     judge = _Judge(trainer, pairs, held, consensus.kernel, session, stage)
     best = judge.read(np.array([consensus.log_C, 0.0]), None)
@@ -195,6 +201,10 @@ def choose_large(
             for i, pair in enumerate(pairs)
         )
     notes = _notes(X, pairs, mapped, consensus, best, judge, machines, limit)
+    most = max(len(pair.rows) for pair in pairs)
+    if room is not None and most > room:
+        said = f"{device!r} has room for the Gram matrix of {room:,} rows, not of {most:,}"
+        notes = (Note("course", said), *notes)
     choice = _choice(judge, best, C, kernel, consensus, notes)
     choice = replace(
         choice, records=tuple(session.records[first:]), seconds=time.perf_counter() - began
@@ -268,7 +278,8 @@ def _notes(
             "the support vectors"
         )
     else:
-        said = "trained on all rows exactly"
+        on = judge.trainer.device
+        said = "trained on all rows exactly" + ("" if on == "cpu" else f", on {on!r}")
     told.append(Note("training", said))
     told += [Note("status", str(machine.status)) for machine in machines if not machine.status.ok]
     if not judge.keep_going():

@@ -11,6 +11,7 @@ from svmselect.data import Pair
 from svmselect.kernels import Kernel
 from svmselect.machine import Solution
 from svmselect.machine.features import FeatureMap
+from svmselect.machine.on_device import Gram, train_on
 from svmselect.machine.primal import CORNERS, Features, LinearMachine, fit_linear
 from svmselect.machine.train import train
 from svmselect.types import Array, IntArray, Status
@@ -38,7 +39,8 @@ class Expansion:
 class Trainer:
     """Trains pairs of classes of the rows of X; ``landmarks`` of a pair are None for exactness.
 
-    Keeps the Gram matrix or the features of the last pair and kernel, and no other.
+    Exact machines are trained on ``device``, where their Gram matrix is made. Keeps that or the
+    features of the last pair and kernel, and no other.
     """
 
     X: Array
@@ -46,8 +48,9 @@ class Trainer:
     landmarks: Sequence[IntArray | None]
     loss: str
     single: bool = False
+    device: str = "cpu"
     _key: tuple[int, Kernel] | None = None
-    _gram: Array = field(default_factory=lambda: np.empty((0, 0)))
+    _gram: Array | Gram = field(default_factory=lambda: np.empty((0, 0)))
     _map: tuple[FeatureMap, Features] | None = None
 
     @property
@@ -77,7 +80,10 @@ class Trainer:
         if self._map is None:
             known = start.source if start is not None else None
             begin = known if isinstance(known, Solution) else None
-            s = train(self._gram, y, C, self.loss, True, weights, begin)
+            if isinstance(self._gram, Gram):
+                s = train_on(self._gram, y, C, self.loss, True, weights, begin)
+            else:
+                s = train(self._gram, y, C, self.loss, True, weights, begin)
             used = s.support
             f, rows = s.decision, members[used]
             return Expansion(rows, s.beta[used], s.intercept, f, s.status, True, kernel, s)
@@ -103,7 +109,8 @@ class Trainer:
         inputs = self.X if whole else self.X[members]
         chosen = self.landmarks[pair]
         if chosen is None:
-            self._gram = kernel(inputs)
+            on = self.device
+            self._gram = kernel(inputs) if on == "cpu" else Gram.of(kernel, inputs, on)
         else:
             to_features = FeatureMap.of(kernel, self.X[chosen])
             self._map = to_features, to_features(inputs, self.single)
