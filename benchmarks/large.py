@@ -18,7 +18,7 @@ separated values too, and ``plot`` draws AutoSVC's time and memory against rows 
 Every method runs in a process of its own, of --threads threads, whose peak memory is reported; what
 it is given is in it. The grid of Nystroem + LinearSVC is searched on 10,000 rows in three folds and
 its best cell trained on all, with as many landmarks as AutoSVC has at most; SGDClassifier sees the
-rows once, on as many random features; LightGBM has its defaults.
+rows once, on as many random features; LightGBM and HistGradientBoosting have their defaults.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ GRID = {
 }
 TUNED_ON = 10_000
 METHODS = ("AutoSVC", "Nystroem+LinearSVC", "SGDClassifier", "LightGBM")
+OF_TABLES = ("AutoClassifier", "LightGBM", "HistGradientBoosting")
 PART = 500_000  # rows of a file
 DEFAULT_ROWS = {"memory": 100_000, "parquet": 1_000_000, "chunks": 1_000_000, "dask": 4_000_000}
 
@@ -129,6 +130,12 @@ def auto(X: Any, y: Any) -> Any:
     return AutoSVC(random_state=0, n_jobs=int(os.environ["OMP_NUM_THREADS"])).fit(X, y)
 
 
+def auto_classifier(X: Any, y: Any) -> Any:
+    from svmselect import AutoClassifier
+
+    return AutoClassifier(random_state=0, n_jobs=int(os.environ["OMP_NUM_THREADS"])).fit(X, y)
+
+
 def encoder() -> Any:
     """Words one-hot, numbers standardised, gaps filled in."""
     from sklearn.compose import make_column_selector, make_column_transformer
@@ -192,14 +199,46 @@ def boosted(X: Any, y: Any) -> Any:
 
 
 def words(X: Any) -> Any:
-    """Texts as categories, which is how LightGBM takes them."""
+    """Texts as categories, which is how LightGBM takes them, and times as numbers."""
     if isinstance(X, np.ndarray):
         return X
-    texts = [name for name in X.columns if X[name].dtype.kind not in "iufb"]
-    return X.astype(dict.fromkeys(texts, "category"))
+    times = [name for name in X.columns if X[name].dtype.kind == "M"]
+    texts = [name for name in X.columns if X[name].dtype.kind not in "iufbM"]
+    return X.assign(**{name: X[name].astype(np.int64) for name in times}).astype(
+        dict.fromkeys(texts, "category")
+    )
 
 
-FITS = dict(zip(METHODS, (auto, nystroem, gradient_descent, boosted), strict=True))
+def histograms(X: Any, y: Any) -> Any:
+    from sklearn.compose import make_column_selector, make_column_transformer
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OrdinalEncoder
+
+    X, y = whole(X, y)
+    if isinstance(X, np.ndarray):
+        return HistGradientBoostingClassifier(random_state=0).fit(X, y)
+    # it takes no more than 255 categories
+    codes = OrdinalEncoder(
+        handle_unknown="use_encoded_value", unknown_value=np.nan, max_categories=250
+    )
+    split = make_column_transformer(
+        (codes, make_column_selector(dtype_exclude="number")), remainder="passthrough"
+    )
+    X = words(X)
+    count = X.select_dtypes(exclude="number").shape[1]
+    model = HistGradientBoostingClassifier(categorical_features=range(count), random_state=0)
+    return make_pipeline(split, model).fit(X, y)
+
+
+FITS = {
+    "AutoSVC": auto,
+    "Nystroem+LinearSVC": nystroem,
+    "SGDClassifier": gradient_descent,
+    "LightGBM": boosted,
+    "AutoClassifier": auto_classifier,
+    "HistGradientBoosting": histograms,
+}
 
 
 def measure(method: str, *of: Any) -> dict[str, Any]:
@@ -211,7 +250,7 @@ def measure(method: str, *of: Any) -> dict[str, Any]:
         model = FITS[method](X, y)
     seconds, cpu = time.perf_counter() - before, time.process_time() - cpu
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    if method == "LightGBM":
+    if method in ("LightGBM", "HistGradientBoosting"):
         X_test = words(X_test)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -222,7 +261,7 @@ def measure(method: str, *of: Any) -> dict[str, Any]:
             p = model.predict_proba(X_test)[np.arange(len(y_test)), at]
             loss = float(-np.mean(np.log(np.maximum(p, 1e-15))))
     found = {"error": error, "loss": loss, "seconds": seconds, "cpu": cpu, "peak": peak}
-    if method == "AutoSVC":
+    if method.startswith("Auto"):
         found["words"] = model.explain()
         spent: dict[str, float] = {}
         for record in model.trace_:
@@ -328,7 +367,7 @@ def main() -> None:
     parser.add_argument("--inputs", type=int, default=50)
     parser.add_argument("--folder", default="rows")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--methods", nargs="*", default=METHODS, choices=METHODS)
+    parser.add_argument("--methods", nargs="*", choices=FITS)
     parser.add_argument("--sets", nargs="*")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--plot", type=Path)
@@ -347,7 +386,7 @@ def main() -> None:
     if asked.what == "tables":
         for path in sorted(folder.glob("*.parquet")):
             if asked.sets is None or path.stem in asked.sets:
-                for method in asked.methods:
+                for method in asked.methods or OF_TABLES:
                     report(path.stem, method, "table", 0, 0, str(path), asked.threads, asked.out)
         return
     for rows in asked.rows or [DEFAULT_ROWS[asked.what]]:
@@ -359,7 +398,7 @@ def main() -> None:
             if asked.what == "dask":
                 on_dask(str(here), asked.inputs)
             else:
-                for method in asked.methods:
+                for method in asked.methods or METHODS:
                     title = f"{rows:,} x {asked.inputs}, {asked.what}"
                     of = rows, asked.inputs, str(here), asked.threads, asked.out
                     report(title, method, asked.what, *of)
