@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections.abc import Callable
 
 import numpy as np
@@ -165,3 +166,12 @@ def test_known_matrix_beside_a_large_constant_keeps_its_digits() -> None:
     G = np.random.default_rng(1).normal(size=(50, 50))
     expected = RBF([1.0, 2.0]).pullback(X, G)
     np.testing.assert_allclose(kernel.pullback(X, G, K=kernel(X))[1:], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("scales", [2.5, (0.1, 1e-300 / 3.0)])
+def test_a_copy_of_a_kernel_is_the_kernel(scales: float | tuple[float, ...]) -> None:
+    kernel = RBF(scales, variables=(0, 1, 1))
+    again = pickle.loads(pickle.dumps(kernel))
+    assert again == kernel
+    assert (again.length_scale, again.variables) == (kernel.length_scale, kernel.variables)
+    assert hash(again) == hash(kernel)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import Any
 
@@ -42,12 +43,16 @@ class Predictor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             state["checkpoint"] = os.fspath(self.checkpoint)
         if "selection_" in state:
             state["selection_"] = as_plain(state["selection_"])
+        if "feature_names_in_" in state:  # one text: a file has a node for every other object
+            state["feature_names_in_"] = json.dumps(state["feature_names_in_"].tolist())
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Undo that."""
         if "selection_" in state:
             state = {**state, "selection_": from_plain(state["selection_"])}
+        if isinstance(names := state.get("feature_names_in_"), str):
+            state = {**state, "feature_names_in_": np.array(json.loads(names), dtype=object)}
         super().__setstate__(state)
         if "selection_" in state:
             self._judge = self._unpacked()

@@ -71,6 +71,15 @@ class Stationary(Leaf):
                 "variables; give one for each, or one number for all"
             )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Sequences as arrays: a model file has a node for each entry of a tuple."""
+        return {k: np.array(v) if isinstance(v, tuple) else v for k, v in vars(self).items()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Undo that; older files have tuples."""
+        back = {k: tuple(v.tolist()) if isinstance(v, np.ndarray) else v for k, v in state.items()}
+        vars(self).update(back)
+
     def parted(self, columns: int) -> Self:
         """Give every variable a length scale of its own.
 

@@ -21,6 +21,7 @@ from svmselect.tables.inputs import (
     Unused,
     truth_as_numbers,
 )
+from svmselect.tables.record import from_text, to_text
 from svmselect.tables.roles import as_words
 from svmselect.tables.source import Source, listed
 from svmselect.tables.table import (
@@ -47,6 +48,17 @@ class Encoder:
 
     inputs: tuple[Input | Target, ...]
     missing: str = "auto"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The inputs as one text: a model file has a node for everything else."""
+        return {"missing": self.missing, "columns": to_text(self.inputs)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Undo that; older files have the inputs themselves."""
+        told = dict(state)
+        if "columns" in told:
+            told["inputs"] = from_text(told.pop("columns"))
+        vars(self).update(told)
 
     @classmethod
     def of(cls, table: Table, missing: str = "auto") -> Encoder:
