@@ -6,7 +6,14 @@ from types import SimpleNamespace
 import pytest
 
 from svmselect import devices
-from svmselect.devices import check_device, free_bytes, get_device, load_torch, usable
+from svmselect.devices import (
+    check_device,
+    free_bytes,
+    get_device,
+    load_torch,
+    usable,
+    within_memory,
+)
 
 
 def torch_that(sees_a_card):
@@ -51,3 +58,18 @@ def test_what_is_no_device():
     for refuse in (check_device, usable, devices.get_device):
         with pytest.raises(ValueError, match="'tpu' is not one of"):
             refuse("tpu")
+
+
+def test_what_has_no_room():
+    said = "device='cuda' has no room for the matrices of 90,000 rows; use fewer"
+    with pytest.raises(ValueError, match=said), within_memory("cuda", 90_000, "use fewer"):
+        raise RuntimeError("CUDA out of memory. Tried to allocate 60 GiB")
+    with pytest.raises(RuntimeError, match="another"), within_memory("cuda", 90_000, "use fewer"):
+        raise RuntimeError("another thing")
+
+
+@pytest.mark.torch
+def test_the_processor_runs_out_of_memory_too():
+    torch = load_torch("torch-cpu")
+    with pytest.raises(ValueError, match="no room"), within_memory("torch-cpu", 1, "use fewer"):
+        torch.zeros(2**58, dtype=torch.float64)

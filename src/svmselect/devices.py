@@ -7,6 +7,8 @@ precision of the terms.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import numpy as np
@@ -146,6 +148,18 @@ def free_bytes(device: str) -> int | None:
     torch = load_torch(device)
     free: int = torch.cuda.mem_get_info(device)[0]
     return free + int(torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device))
+
+
+@contextmanager
+def within_memory(device: str, rows: int, remedy: str) -> Iterator[None]:
+    """Say what to do where a device has no room for what is made inside."""
+    try:
+        yield
+    except RuntimeError as error:  # torch has no class for it that all of its devices raise
+        if not any(words in str(error) for words in ("out of memory", "can't allocate memory")):
+            raise
+        said = f"device={device!r} has no room for the matrices of {rows:,} rows; {remedy}"
+        raise ValueError(said) from error
 
 
 def load_torch(device: str) -> Any:

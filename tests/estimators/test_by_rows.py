@@ -282,6 +282,6 @@ def test_a_device_that_is_not_there(monkeypatch):
         model = AutoSVC(device="cuda:7", random_state=0, ard="no").fit(X[:50], y[:50])
     assert said in model.explain()
     with pytest.warns(RuntimeWarning, match=said):
-        select(X[:30], y[:30], device="cuda:7", budget=2, search="cma-es", options={})
+        select(X[:30], y[:30], "evidence-ep", fit_intercept=False, device="cuda:7", budget=2)
     with pytest.raises(ValueError, match="not one of"):
         AutoSVC(device="tpu").fit(X[:50], y[:50])

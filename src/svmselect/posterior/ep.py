@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike
 
 from svmselect.machine.check import check_gram, check_signs, check_weights
 from svmselect.machine.losses import get_loss
+from svmselect.posterior import landmark_start
 from svmselect.posterior.approximation import EP, LowRank, Start
 from svmselect.posterior.backend import get_backend
 from svmselect.posterior.factors import get_sites, log_concave
@@ -138,7 +139,9 @@ def propagate(
     marks = None if rank is None else Landmarks.choose(K, rank)
     prior: Prior
     if marks is None:
-        prior = DensePrior.of(K, backend, signed=not log_concave(loss, normalised))
+        prior = dense = DensePrior.of(K, backend, signed=not log_concave(loss, normalised))
+        if start is None and not dense.signed:
+            start = landmark_start.begin(dense, y, C, loss, weights)
     else:
         reduced = np.einsum("ij,ij->i", marks.factor, marks.factor)
         prior = FactoredPrior(backend.put(marks.factor), reduced, backend)

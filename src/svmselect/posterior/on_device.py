@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmselect.devices import get_device
+from svmselect.devices import get_device, within_memory
 from svmselect.kernels import Kernel
 from svmselect.kernels.on_device import pulled_back
 from svmselect.kernels.portable import values
 from svmselect.machine.check import check_scale
+from svmselect.posterior import landmark_start
 from svmselect.posterior.approximation import Start
 from svmselect.posterior.backend import get_backend
 from svmselect.posterior.ep import SWEEPS, TOLERANCE
@@ -51,12 +52,30 @@ def evidence_on(
     gradient: bool = True,
 ) -> Evidence:
     """What ``propagate`` finds for ``kernel(X)``, and how it moves with the kernel. O(n^3)."""
+    with within_memory(device, len(y), "give rank=, fewer rows, or a device with more of it"):
+        return _evidence(device, kernel, X, y, C, loss, weights, normalised, start, gradient)
+
+
+def _evidence(
+    device: str,
+    kernel: Kernel,
+    X: Array,
+    y: Array,
+    C: float,
+    loss: str,
+    weights: Array,
+    normalised: bool,
+    start: Start | None,
+    gradient: bool,
+) -> Evidence:
     on, backend = get_device(device), get_backend(device)
     diagonal = np.asarray(kernel.diag(X), dtype=np.float64)
     check_scale(np.diag(diagonal[[int(np.argmax(diagonal))]]))
     K = values(kernel, X, X, on)
     prior = DensePrior(K, diagonal, backend, signed=not log_concave(loss, normalised))
     begin = start if start is not None and len(start.precision) == len(y) else None
+    if begin is None and not prior.signed:
+        begin = landmark_start.begin(prior, y, C, loss, weights)
 
     def equations(C: float) -> Equations:
         return Equations(prior, y, get_sites(loss, C, weights, normalised))

@@ -196,13 +196,13 @@ def select(
     >>> chosen.predict([[0.0, 1.0], [1.0, -0.5]])
     array([0, 1])
     """
-    device, said = usable(device)
-    if said:
-        warnings.warn(said, RuntimeWarning, stacklevel=2)
+    on, said = usable(device)
     if device != "cpu":
-        options = {**(options or {}), "device": device}
+        options = {**(options or {}), "device": on}
     plan = Plan.of(
         Dataset.of(X, y, weights), criterion, options, search, kernel, loss, fit_intercept, prior,
         start, bounds, n_starts, random_state, checkpoint, validation, patience,
     )  # fmt: skip
+    if said:
+        warnings.warn(said, RuntimeWarning, stacklevel=2)
     return plan.run(budget, max_time, n_jobs, checkpoint, callback)

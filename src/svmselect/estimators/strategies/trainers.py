@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from svmselect.data import Pair
+from svmselect.devices import within_memory
 from svmselect.kernels import Kernel
 from svmselect.machine import Solution
 from svmselect.machine.features import FeatureMap
@@ -81,7 +82,8 @@ class Trainer:
             known = start.source if start is not None else None
             begin = known if isinstance(known, Solution) else None
             if isinstance(self._gram, Gram):
-                s = train_on(self._gram, y, C, self.loss, True, weights, begin)
+                with within_memory(self.device, len(y), 'use device="cpu"'):
+                    s = train_on(self._gram, y, C, self.loss, True, weights, begin)
             else:
                 s = train(self._gram, y, C, self.loss, True, weights, begin)
             used = s.support
@@ -109,8 +111,11 @@ class Trainer:
         inputs = self.X if whole else self.X[members]
         chosen = self.landmarks[pair]
         if chosen is None:
-            on = self.device
-            self._gram = kernel(inputs) if on == "cpu" else Gram.of(kernel, inputs, on)
+            if self.device == "cpu":
+                self._gram = kernel(inputs)
+            else:
+                with within_memory(self.device, len(members), 'use device="cpu"'):
+                    self._gram = Gram.of(kernel, inputs, self.device)
         else:
             to_features = FeatureMap.of(kernel, self.X[chosen])
             self._map = to_features, to_features(inputs, self.single)
