@@ -69,17 +69,19 @@ def test_two_points_a_class(cls):
     sound(cls(random_state=0).fit(rows[[0, 0, 2, 2]], [0, 0, 1, 1]), rows)
 
 
-def test_a_class_with_one_member():
-    labels = np.where(np.arange(len(y)) == 0, "rare", "usual")
-    with pytest.raises(
-        ValueError, match=r"class 'rare' has one member only.*merge it with another"
-    ):
-        AutoSVC().fit(X, labels)
+def test_a_row_a_class():
+    with pytest.raises(ValueError, match=r"class 'a' has one member only.*merge it with another"):
+        AutoSVC().fit(X[:2], ["a", "b"])
 
 
 def test_a_class_with_one_member_that_has_weight():
     labels, weights = np.where(np.arange(len(y)) < 2, "rare", "usual"), np.ones(len(y))
     weights[0] = 0.0
+    model = AutoSVC(random_state=0, ard="no").fit(X, labels, sample_weight=weights)
+    assert model.selection_.members[0] == 1.0
+    assert any("class 'rare' has one row" in note for note in model.selection_.notes)
+    weights[2:] = 0.0
+    weights[5] = 1.0
     with pytest.raises(ValueError, match="class 'rare' has 2 rows, but one only that has weight"):
         AutoSVC().fit(X, labels, sample_weight=weights)
 

@@ -165,10 +165,33 @@ def test_a_class_with_fewer_members_than_folds():
         assert set(trained) == {0, 1}
 
 
+@pytest.mark.parametrize("cv", [5, KFold(5), [(np.arange(20), np.arange(20, 30))]])
+@pytest.mark.parametrize("at", [4, 29])
+def test_one_of_two_classes_with_a_row_is_in_all_folds_and_held_out_by_none(cv, at):
+    made = problem(y=np.where(np.arange(30) == at, "odd", "even"), cv=cv)
+    lone = made.codes == 1
+    assert lone.sum() == 1
+    assert made.splits.lone
+    assert not made.splits.test[lone].any()
+    assert not made.splits.again[lone].any()
+    assert (made.splits.train[lone] > 0).all()
+    assert made.splits.test.any(axis=0).all()
+    assert any("class 'odd' has one row, which all folds train on" in m for m in made.notes)
+    assert not problem(cv=cv if at == 4 else 5).splits.lone
+
+
+def test_one_of_two_classes_in_one_group():
+    y = np.array(["a"] * 12 + ["b"] * 18)
+    made = problem(y=y, groups=np.r_[np.arange(12), np.full(18, 12)], cv=3)
+    assert not made.splits.test[made.codes == 1].any()
+    assert made.splits.test[made.codes == 0].sum() == 12
+    assert any("class 'b' has 18 rows of one group" in m for m in made.notes)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"y": np.where(np.arange(30) == 4, "odd", "even")}, "class 'odd' has one member only"),
+        ({"y": np.array([*"eeef" * 7, "e", "odd"])}, "class 'odd' has one member only"),
         ({"y": np.zeros(30)}, "one class only, 0.0"),
         ({"weights": np.where(Y == 1, 1.0, 0.0)}, "one class only, 1, in all 10 rows that have"),
         ({"weights": np.zeros(30)}, "every sample weight is zero"),

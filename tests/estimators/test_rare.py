@@ -75,6 +75,83 @@ def test_where_machines_cannot_be_added_they_are_left_out():
         assert any("never predicted" in note for note in fitted.selection_.notes)
 
 
+PAIR, TWO_NAMES = np.vstack([X[:30], ONE]), np.array(["usual"] * 30 + ["odd"])
+
+
+@pytest.fixture(scope="module")
+def lone():
+    return AutoSVC(random_state=0).fit(PAIR, TWO_NAMES)
+
+
+def test_one_row_of_two_classes_is_predicted_where_it_is_near(lone):
+    np.testing.assert_array_equal(lone.predict(PAIR), TWO_NAMES)
+    p = lone.predict_proba(PAIR)[:, 0]
+    assert p[-1] == pytest.approx(2 / 3)  # Platt's target of one row
+    assert np.median(p[:-1]) == pytest.approx(1 / 32, rel=1e-4)
+    assert any("'odd' has one row" in note and note.warns for note in lone.selection_.notes)
+
+
+def test_one_row_of_two_classes_leaves_C_and_the_width_where_they_usually_are(lone):
+    assert 0.5 < lone.C_ < 2.0
+    scaled = (PAIR - lone.mean_) / lone.scale_
+    apart = np.linalg.norm(scaled[:, None] - scaled, axis=2)
+    assert lone.length_scale_ == pytest.approx(np.median(apart[apart > 0]), rel=0.5)
+
+
+def test_one_row_of_two_classes_is_held_out_nowhere(lone):
+    assert np.isnan(lone.held_out_proba_[-1]).all()
+    others = lone.held_out_proba_[:-1]
+    np.testing.assert_allclose(others.sum(axis=1), 1.0)
+    assert lone.selection_.error.error == pytest.approx(np.mean(others[:, 0] > 0.5))
+
+
+def test_one_row_of_two_classes_in_files_words_and_sets(lone, tmp_path):
+    save(lone, tmp_path / "m.skops")
+    again = load(tmp_path / "m.skops")
+    np.testing.assert_array_equal(again.predict_proba(PAIR), lone.predict_proba(PAIR))
+    np.testing.assert_array_equal(lone.to_sklearn().predict(PAIR), TWO_NAMES)
+    assert "has one row, which all folds" in report.render(report.of_fit(lone, PAIR, TWO_NAMES))
+    assert lone.predict_set(PAIR).any(axis=1).all()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"criterion": "kwok"},
+        {"probability": "posterior"},
+        {"probability": "moderated"},
+        {"scoring": "neg_log_loss"},
+        {"threshold": "f1"},
+        {"threshold": [[0, 5], [1, 0]]},
+        {"rare": "drop"},
+        {"rare": "merge"},
+    ],
+    ids=str,
+)
+def test_one_row_of_two_classes_with_options(options):
+    fitted = AutoSVC(random_state=0, ard="no", **options).fit(PAIR, TWO_NAMES)
+    p = fitted.predict_proba(PAIR)[:, 0]
+    assert p.argmax() == len(p) - 1
+    assert fitted.classes_.tolist() == ["odd", "usual"]
+
+
+def test_one_row_beside_very_many_of_another_class():
+    rng = np.random.default_rng(0)
+    many = np.vstack([rng.normal(size=(25_000, 2)), [[9.0, 9.0]]])
+    fitted = AutoSVC(random_state=0, ard="no").fit(many, np.arange(len(many)) == 25_000)
+    assert fitted.predict(many[-2:]).tolist() == [False, True]
+    assert any("2,000 of the 25,000 rows of False" in note for note in fitted.selection_.notes)
+
+
+def test_two_classes_of_one_row_beside_one_of_many():
+    y = np.array(["usual"] * 30 + ["far", "near"])
+    both = np.vstack([X[:30], ONE, -ONE])
+    fitted = AutoSVC(random_state=0, ard="no").fit(both, y)
+    np.testing.assert_array_equal(fitted.predict(both), y)
+    dropped = AutoSVC(random_state=0, ard="no", rare="drop").fit(both, y)
+    assert dropped.classes_.tolist() == ["far", "usual"]
+
+
 @pytest.mark.filterwarnings("ignore:The least populated class")
 def test_cross_validation_goes_through():
     scores = cross_val_score(AutoSVC(random_state=0, ard="no"), rows[:-1], names[:-1], cv=3)

@@ -292,10 +292,10 @@ def _check_classes(counts: Counter[str], target: str, source: Source) -> None:
             f"the target {target!r} of {source.title} has {len(counts)} different values in {n} "
             f"rows, too many for classes: {advice}; give another --target or group its values"
         )
-    if counts.most_common()[1][1] < 2:
+    if counts.most_common()[0][1] < 2:
         raise ValueError(
-            f"the target {target!r} of {source.title} has one class of more than one row only; "
-            "a classifier needs several rows of two classes"
+            f"the target {target!r} of {source.title} has no class of more than one row; "
+            "a classifier needs several rows of a class"
         )
 
 

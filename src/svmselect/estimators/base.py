@@ -48,7 +48,7 @@ from svmselect.estimators.options import (
 from svmselect.estimators.posteriors import Model
 from svmselect.estimators.predictor import Predictor
 from svmselect.estimators.problem import Problem
-from svmselect.estimators.rare import Apart, Fitted, looks_like_numbers, set_apart
+from svmselect.estimators.rare import Apart, Fitted, by_two_points, looks_like_numbers, set_apart
 from svmselect.estimators.scaling import Scaling
 from svmselect.estimators.sparse_rows import keeps_zeros, rotatable
 from svmselect.estimators.units import in_best_units
@@ -148,7 +148,7 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
             able = self._adds_classes and len(y) <= several(on)
             apart = set_apart(y, weights, groups_of, self.rare, able)
             y, weights = apart.y, apart.weights
-            many = of_arrays(self, X, y, weights, groups, seed)
+            many = None if apart.lone else of_arrays(self, X, y, weights, groups, seed)
             if many is not None:
                 X, y, weights = many.first
                 apart = replace(apart, y=y, weights=weights)
@@ -220,7 +220,7 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
             losses = hinges(losses)
         pairs = problem.pairs()
         separate = not shares(self) and len(pairs) > 1
-        scorer = as_scorer(self.scoring)
+        scorer = None if problem.splits.lone else as_scorer(self.scoring)
         if separate and scorer is not None:
             raise ValueError(
                 "scoring decides among settings that all pairs of classes share; use "
@@ -259,14 +259,17 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
                 if not _ended(found[-1].notes).ok:
                     break  # what ended it leaves nothing for the next one
             losses = losses[: len(found)]
-        found = [sharpen(problem, chosen) for chosen in found]
+        found = [
+            by_two_points(problem, pairs, sharpen(problem, chosen), loss)
+            for loss, chosen in zip(losses, found, strict=True)
+        ]
         members = weighed(problem, losses, found)
         if average:
             return averaged(problem, members)
         loss, chosen = members[0].loss, members[0].chosen
         if scorer is not None:
             chosen = by_scoring(problem, pairs, chosen, loss, self.scoring, scorer, limits.end())
-            chosen = sharpen(problem, chosen)
+            chosen = by_two_points(problem, pairs, sharpen(problem, chosen), loss)
         if self.probability == "moderated":
             chosen = by_moderation(problem, pairs, chosen, Model(loss, True, True))
         elif self.probability != "sigmoid":
@@ -332,7 +335,8 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
         if decided is not None:
             notes = (*chosen.notes, decided.note)
             chosen = replace(chosen, notes=notes, error=decided.error)
-        if len(problem) <= MANY and chosen.held_out is not None:
+        told = chosen.held_out is not None and not problem.splits.lone
+        if len(problem) <= MANY and told:
             lost = lost_odds(problem, pairs, chosen, loss, limits.end(late=0.5))
             if lost is None:
                 chosen = replace(chosen, notes=(*chosen.notes, UNCORRECTED))

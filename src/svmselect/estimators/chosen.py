@@ -93,6 +93,9 @@ class OutOfFold:
             member = (codes == i) | (codes == j)
             f, w = self.decisions[member, p], weights[member]
             y = np.where(codes[member] == j, 1.0, -1.0)
+            if problem.splits.lone:  # one class only is held out; its sigmoid is made later
+                fitted.append(Sigmoid(-1.0, 0.0, float(f.std()) or 1.0))
+                continue
             if np.all(y == y[:1]):
                 labels = problem.classes[[i, j]].tolist()
                 raise ValueError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -23,16 +23,23 @@ class Splits:
 
     An entry of ``train`` counts how often a split names the row. ``again`` are the held-out rows
     of further rounds of folds, drawn anew, for those who want to rely less on one round.
+    ``lone`` is whether all that there is of a class is trained on by every split.
     """
 
     test: BoolArray
     train: IntArray
     again: BoolArray
     notes: tuple[Note, ...] = ()
+    lone: bool = False
 
     def at(self, rows: IntArray) -> Splits:
         """The same splits for these rows."""
-        return Splits(self.test[rows], self.train[rows], self.again[rows], self.notes)
+        return replace(self, test=self.test[rows], train=self.train[rows], again=self.again[rows])
+
+    @property
+    def tables(self) -> tuple[BoolArray, IntArray, BoolArray]:
+        """``test``, ``train`` and ``again``."""
+        return self.test, self.train, self.again
 
     @property
     def rounds(self) -> int:
@@ -80,14 +87,18 @@ def make_splits(
     position[kept] = np.arange(len(kept))
     test = np.zeros((len(kept), len(pairs)), dtype=np.bool_)
     train = np.zeros((len(kept), len(pairs)), dtype=np.intp)
+    lone = _lone(codes, None)
     for k, (train_rows, test_rows) in enumerate(pairs):
         to_train, to_test = (_rows(part, len(y), k) for part in (train_rows, test_rows))
         np.add.at(train[:, k], position[to_train][position[to_train] >= 0], 1)
         test[position[to_test][position[to_test] >= 0], k] = True
+        test[lone, k] = False
+        train[lone, k] = np.maximum(train[lone, k], 1)
         _check_split(train[:, k], test[:, k], codes, classes, k)
     if not test.any():
         raise ValueError("cv holds out no row that has weight; give splits that do")
-    return Splits(test, train, np.zeros((len(kept), 0), dtype=np.bool_))
+    found = Splits(test, train, np.zeros((len(kept), 0), dtype=np.bool_))
+    return _around(found, lone, codes, classes) if lone.any() else found
 
 
 def _stratified(
@@ -98,10 +109,18 @@ def _stratified(
     classes: NDArray[Any],
     y: NDArray[Any],
 ) -> Splits:
+    if (lone := _lone(codes, groups)).any():
+        rest = np.flatnonzero(~lone)
+        others = None if groups is None else groups[rest]
+        found = _stratified(k, np.zeros_like(rest), others, seed, classes, y)
+        made = found.at(np.zeros(len(codes), dtype=np.intp))
+        for table, part in zip(made.tables, found.tables, strict=True):
+            table[lone], table[rest] = False, part
+        return _around(made, lone, codes, classes)
     counts = np.bincount(codes)
     rarest = int(counts.argmin())
     label = classes.tolist()[rarest]
-    if counts[rarest] < 2:
+    if len(counts) > 1 and counts[rarest] < 2:
         rows = int(np.count_nonzero(y == classes[rarest]))
         has = "one member only" if rows < 2 else f"{rows} rows, but one only that has weight"
         raise ValueError(
@@ -128,6 +147,33 @@ def _stratified(
     again = [_round(codes, k, seed + r, groups) for r in range(1, _rounds(len(codes)))]
     train = (~test).astype(np.intp)
     return Splits(test, train, np.hstack([test[:, :0], *again]), tuple(notes))
+
+
+def _lone(codes: IntArray, groups: NDArray[Any] | None) -> BoolArray:
+    """Which rows are all that there is of one of two classes: one row, or rows of one group."""
+    units = [
+        len(rows) if groups is None else len(np.unique(groups[rows]))
+        for rows in (np.flatnonzero(codes == code) for code in range(2))
+    ]
+    if codes.max() > 1 or max(units) < 2:
+        return np.zeros(len(codes), dtype=np.bool_)
+    return np.isin(codes, np.flatnonzero(np.array(units) < 2))
+
+
+def _around(splits: Splits, lone: BoolArray, codes: IntArray, classes: NDArray[Any]) -> Splits:
+    """The same with rows that every split trains on and none holds out."""
+    first = int(np.flatnonzero(lone)[0])
+    rows = int(lone.sum())
+    said = (
+        f"class {classes.tolist()[codes[first]]!r} has "
+        f"{'one row' if rows == 1 else f'{rows} rows of one group'}, which all folds train on and "
+        "none holds out: C and the kernel are what is usual rather than chosen, scoring has no "
+        "say, probabilities of this class come from counts, and the error is that of the other"
+    )
+    train = splits.train.copy()
+    train[lone] = np.maximum(train[lone], 1)
+    kept = splits.test.any(axis=0)
+    return Splits(splits.test[:, kept], train[:, kept], splits.again, (Note("data", said),), True)
 
 
 def _rounds(n: int) -> int:

@@ -8,6 +8,7 @@ class's own rows, and the median of the other class.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
@@ -16,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from svmselect.estimators.chosen import Chosen
+from svmselect.data import Pair
+from svmselect.estimators.chosen import Chosen, OutOfFold
 from svmselect.estimators.machines import Machines
 from svmselect.estimators.problem import Problem
 from svmselect.machine.train import train
-from svmselect.probability.calibration import FLAT
+from svmselect.probability.calibration import FLAT, Sigmoid
 from svmselect.types import Array, IntArray, Note
 
 RARE = ("keep", "drop", "merge")
@@ -31,12 +33,16 @@ _MANY, _PART = 20, 0.2  # different numbers, and per row, from which a target lo
 
 @dataclass(frozen=True, eq=False)
 class Apart:
-    """Labels and weights for the choice; ``rows`` are to be added to the machines afterwards."""
+    """Labels and weights for the choice; ``rows`` are to be added to the machines afterwards.
+
+    ``lone`` is whether one of the two classes that are left cannot be held out.
+    """
 
     y: NDArray[Any]
     weights: Array | None
     rows: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     notes: tuple[Note, ...] = ()
+    lone: bool = False
 
 
 def set_apart(
@@ -59,8 +65,13 @@ def set_apart(
         notes.append(Note("data", f"classes of one or two rows are one, {into!r}: {_listed(few)}"))
         sizes = _sizes(y[there], None if groups is None else groups[there])
     alone = few if rare == "drop" else [label for label, (_, units) in sizes.items() if units < 2]
-    if not alone or len(sizes) - len(alone) < 2:
-        return Apart(y, weights, notes=tuple(notes))
+    stay = max(0, 2 - (len(sizes) - len(alone)))
+    alone = sorted(alone, key=lambda label: -sizes[label][0])[stay:]
+    lone = any(sizes[label][1] < 2 for label in sizes if label not in alone)
+    if lone:
+        weights = _thinned(y, weights, there, sizes, alone, notes)
+    if not alone:
+        return Apart(y, weights, notes=tuple(notes), lone=lone)
     rows = np.flatnonzero(there & np.isin(y, alone))
     made = np.ones(len(y)) if weights is None else weights.copy()
     made[rows] = 0.0
@@ -70,7 +81,47 @@ def set_apart(
         "predicted where they are near" if kept else "never predicted"
     )
     notes.append(Note("data", told))
-    return Apart(y, made, rows if kept else rows[:0], tuple(notes))
+    return Apart(y, made, rows if kept else rows[:0], tuple(notes), lone)
+
+
+def _thinned(
+    y: NDArray[Any],
+    weights: Array | None,
+    there: NDArray[np.bool_],
+    sizes: dict[Any, tuple[int, int]],
+    alone: list[Any],
+    notes: list[Note],
+) -> Array | None:
+    """Weight zero for what is too much beside a class that cannot be held out."""
+    label = max((label for label in sizes if label not in alone), key=lambda one: sizes[one][0])
+    rows = np.flatnonzero(there & (y == label))
+    if len(rows) <= _MOST:
+        return weights
+    made = np.ones(len(y)) if weights is None else weights.copy()
+    kept = rows[np.linspace(0, len(rows) - 1, _MOST).astype(np.intp)]
+    made[np.setdiff1d(rows, kept)] = 0.0
+    notes.append(Note("data", f"{_MOST:,} of the {len(rows):,} rows of {label!r} are used"))
+    return made
+
+
+def by_two_points(problem: Problem, pairs: Sequence[Pair], chosen: Chosen, loss: str) -> Chosen:
+    """With a sigmoid through Platt's targets at two points, where all of a class is in all folds.
+
+    What is held out is of one class then, and tells nothing of the other.
+    """
+    if not problem.splits.lone:
+        return chosen
+    (pair,), (C, kernel) = pairs, chosen.setting.of(0)
+    K = kernel(problem.X[pair.rows])
+    machine = train(K, pair.y, C, loss, chosen.setting.fit_intercept, pair.weights)
+    sign = -float(pair.y[problem.splits.test[pair.rows].any(axis=1)][0])
+    slope, shift = _through(machine.decision, pair.y == sign, sign)
+    sigmoids = (Sigmoid(slope, shift, float(machine.decision.std()) or 1.0),)
+    if chosen.held_out is None:
+        return replace(chosen, sigmoids=sigmoids)
+    held = OutOfFold(chosen.held_out.rows, chosen.held_out.decisions)
+    error, kept = held.judged(problem, sigmoids)
+    return replace(chosen, sigmoids=sigmoids, error=error, held_out=kept)
 
 
 def looks_like_numbers(y: NDArray[Any]) -> None:
