@@ -23,6 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg.blas import dsymv
 
 from svmselect.clock import look
 from svmselect.posterior.averages import dense
@@ -138,6 +139,13 @@ class _Chains:
     rng: np.random.Generator
     time: float
 
+    def product(self, x: Array) -> Array:
+        """K x; of a single chain, from one half of K, which is read once."""
+        if x.shape[1] > 1:
+            return self.K @ x
+        one: Array = dsymv(1.0, self.K.T, x[:, 0])  # transposed for its order in memory alone
+        return one[:, None]
+
     def steps(self, log_step: float) -> int:
         return int(np.clip(np.ceil(self.time / np.exp(log_step)), 1, _MOST_STEPS))
 
@@ -164,14 +172,17 @@ class _Chains:
         self.redraw(p, self.rng.integers(len(h), size=(chains,)))
         theta = self.K @ h
         step = self.time / steps
-        x, q, f = h, p, theta
-        g = self.potential.slope(f)
-        for _ in range(steps):
-            q = q - 0.5 * step * (x + g)
-            x = x + step * q
-            f = self.K @ x
+        x, f, g = h.copy(), theta, self.potential.slope(theta)
+        q = p - 0.5 * step * (x + g)
+        move = np.empty_like(q)
+        for k in range(1, steps + 1):  # two half kicks that meet are one
+            np.multiply(q, step, out=move)
+            x += move
+            f = self.product(x)
             g = self.potential.slope(f)
-            q = q - 0.5 * step * (x + g)
+            np.add(x, g, out=move)
+            move *= step if k < steps else 0.5 * step
+            q -= move
         error = self.energy(x, q, f) - self.energy(h, p, theta)
         error = np.where(np.isfinite(error), error, np.inf)
         chance = np.exp(-np.maximum(error, 0.0))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,10 @@ class Potential:
         xp = array_module(on)
         rule, kinked = get_factors(loss).portable(xp), not get_loss(loss).curved
         return cls(C, rule, kinked, normalised, on.put(np.asarray(weights, float)), xp)
+
+    @cached_property
+    def _scale(self) -> Matrix:
+        return -self.C * self.weights[:, None]
 
     def value(self, z: Matrix) -> Matrix:
         """V of every column."""
@@ -92,7 +97,7 @@ class Potential:
         slant = shrink / (2.0 * width)
         level = 0.5 + (1.0 - mean) / (2.0 * width)
         if not self.normalised:
-            scale = -self.C * self.weights[:, None]
+            scale = self._scale
             return lambda delta: scale * clip(level - slant * delta, 0.0, 1.0)
         other = 0.5 + (1.0 + mean) / (2.0 * width)
 
@@ -105,7 +110,6 @@ class Potential:
 
     def _assemble(self, z: Matrix, own: Matrix, other: Matrix) -> Matrix:
         """Slope from -l'(z) and, in the normalised model, -l'(-z)."""
-        scale = -self.C * self.weights[:, None]
         if not self.normalised:
-            return scale * own
-        return scale * sigmoid(self.xp, self.rule.odds(self.C, z)) * (own + other)
+            return self._scale * own
+        return self._scale * sigmoid(self.xp, self.rule.odds(self.C, z)) * (own + other)
