@@ -40,7 +40,14 @@ from svmselect.experiments.reproduction.claims import Evidence, Explanation, Unt
 from svmselect.experiments.reproduction.kept import kept_trials
 from svmselect.experiments.reproduction.more import more
 from svmselect.experiments.reproduction.outcomes import Outcome, Outcomes
-from svmselect.experiments.wahba_lin_zhang import cross_section, draw_data, minimisers, settings_of
+from svmselect.experiments.wahba_lin_zhang import (
+    cross_section,
+    draw_data,
+    machine_at,
+    minimisers,
+    settings_of,
+    terms_of_free,
+)
 from svmselect.kernels import RBF
 from svmselect.machine import solve
 
@@ -332,3 +339,18 @@ def test_how_often_a_median_lies_between_the_quartiles() -> None:
     for size, expected in ((8, 0.91), (22, 0.99)):
         medians = np.median(rng.random((100_000, size)), axis=1)  # uniform: quartiles at 1/4, 3/4
         assert np.mean((medians > 0.25) & (medians < 0.75)) == pytest.approx(expected, abs=0.007)
+
+
+def test_free_vectors_that_rounding_loses() -> None:
+    """Without them GACV's second sum has the bounded vectors alone."""
+    X, y, p = draw_data("sines", 60, 1)
+    machine, kernel = machine_at(X, y, -2.0, -1.0)
+    whole = score(X, y, "gacv", machine.C, kernel).value
+    bounded = machine.alpha >= machine.C * (1 - 1e-12)
+    twice = np.where(machine.margin < -1.0, 2.0, 1.0)
+    left = np.maximum(1.0 - machine.margin, 0.0).sum() + (machine.alpha * twice)[bounded].sum()
+    assert 0 < bounded.sum() < 60
+    assert whole - terms_of_free(machine).sum() / 60 == pytest.approx(left / 60, rel=1e-9)
+    settings = settings_of("sines") | {"n": 60}
+    lost = minimisers(X, y, p, settings | {"lost": 1.0})
+    assert lost != minimisers(X, y, p, settings)

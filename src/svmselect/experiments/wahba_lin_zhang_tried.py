@@ -1,6 +1,8 @@
-"""Other readings of Wahba, Lin & Zhang's examples: the number of points and the size of the square.
+"""Other readings of Wahba, Lin & Zhang's examples: the number of points, the square, and rounding.
 
-Both are in the paper's figures only, and the minimisers that it prints move with them.
+The first two are in the paper's figures only, and the minimisers that it prints move with them.
+Rounding: free vectors have margin one exactly, which is in GACV's sum; computed, about half of them
+lie beyond it.
 """
 
 from __future__ import annotations
@@ -17,16 +19,21 @@ from svmselect.experiments.reproduction.published import read_published
 from svmselect.experiments.reproduction.row import Published, Row
 
 EXAMPLES = ("circles", "sines")
+LARGE, ROUNDED = "1000 points", "200 points, half the free vectors lost"
 READINGS: Mapping[str, dict[str, float]] = {
     "100 points": {"n": 100, "side": 1.0},
     "200 points": {"n": 200, "side": 1.0},
     "400 points": {"n": 400, "side": 1.0},
+    LARGE: {"n": 1000, "side": 1.0},
     "200 points, side 1.5": {"n": 200, "side": 1.5},
     "200 points, side 2": {"n": 200, "side": 2.0},
+    ROUNDED: {"n": 200, "side": 1.0, "lost": 0.5},
 }
 """The second is the one of the figures."""
 ALONG = ("lambda", "sigma")
 _DRAWS = 10
+_FEW = 0.05
+"""Share of draws from which on one that is printed is no wonder."""
 _NEAR = 0.125 + 1e-9  # half a step of the grid
 
 
@@ -83,16 +90,45 @@ def one_reading(evidence: Evidence) -> tuple[bool, str]:
 
 def one_draw(evidence: Evidence) -> tuple[bool, str]:
     """Of the 100 draws of the figures, some have the printed minimiser in lambda."""
-    at = np.array(evidence.trials("sines", "draw", of="gacv_at_lambda", least=20))
-    share = float(np.mean(np.abs(at - printed()["sines", "lambda"]) <= _NEAR))
-    return share >= 0.05, f"{100 * share:.0f} % of {len(at)} draws"
+    share, draws = _share(evidence, "draw")
+    return share >= _FEW, f"{100 * share:.0f} % of {draws} draws"
+
+
+def _share(evidence: Evidence, reading: str) -> tuple[float, int]:
+    """How many of our draws of the sines have the printed minimiser in lambda."""
+    at = np.array(evidence.trials("sines", reading, of="gacv_at_lambda", least=5))
+    return float(np.mean(np.abs(at - printed()["sines", "lambda"]) <= _NEAR)), len(at)
+
+
+def so_read(reading: str) -> Callable[[Evidence], tuple[bool, str]]:
+    """Build the test whether some draws have the sines' printed minimiser when so read."""
+
+    def test(evidence: Evidence) -> tuple[bool, str]:
+        share, draws = _share(evidence, reading)
+        others = [
+            f"{example}, {along} {_gap(evidence, example, reading, along):+.2f}"
+            for example in EXAMPLES
+            for along in ALONG
+            if (example, along) != ("sines", "lambda")
+        ]
+        said = f"{100 * share:.0f} % of {draws} draws; the others, ours less printed: "
+        return share >= _FEW, said + "; ".join(others)
+
+    return test
 
 
 EXPLANATIONS = (
     Explanation("Figure 7: minimiser of GACV in lambda, sines", "It is the luck of one draw.",
                 "the printed minimiser in a twentieth of our draws", one_draw,
                 "figure 7/sines/minimiser of GACV"),
+    Explanation("Figure 7: minimiser of GACV in lambda, sines", "Their sample was larger.",
+                "the printed minimiser in a twentieth of our draws of 1000 points",
+                so_read(LARGE), "figure 7/sines/minimiser of GACV"),
+    Explanation("Figure 7: minimiser of GACV in lambda, sines",
+                "Rounding left free vectors out of GACV's sum, those a little beyond the margin.",
+                "the printed minimiser in a twentieth of our draws with half of them lost",
+                so_read(ROUNDED), "figure 7/sines/minimiser of GACV"),
     Explanation("Figures 3, 4, 7, 8", "Their number of points or their square was another.",
-                "five readings: all four minimisers within half a step", one_reading,
+                "seven readings: all four minimisers within half a step", one_reading,
                 "figure [3478]/.*/minimiser of GACV"),
 )  # fmt: skip
