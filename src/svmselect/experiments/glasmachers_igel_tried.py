@@ -205,7 +205,7 @@ EXPLANATIONS = (
                 _SPAN),
     Explanation("Tables 1, 2: span bound", "Their gradient was that of their library of 2010, "
                 "whose sign is wrong where alpha of the class -1 moves.",
-                f"the same on {len(MORE)} sets, ending at the best or at the last point",
+                "the same, on all sets that it has trials of",
                 as_in_print([_SIGNED, f"{_SIGNED}, last point"]),
                 _SPAN),
     Explanation("Tables 1, 2: smoothed cross-validation", "Their sigmoid had a fixed slope, so "
