@@ -1,11 +1,16 @@
-"""A card: very many rows fitted from host memory, and the evidence with its gradient.
+"""A card: very many rows from host memory, exact machines, and the evidence with its gradient.
 
     python benchmarks/gpu_rows.py [--device cuda] [--rows 4000000] [--n 20000] [--out FILE]
+        [--exact 5000 10000 20000 30000] [--whole 10000 30000] [--cpu-limit 60]
 
 Rows: ``rows`` x 50 of the generated rule of ``large.py`` in host memory, in double precision; the
 whole of ``AutoSVC(device=..., n_jobs=-1).fit``, the choice of hyperparameters included, and where
 the time went; error and log loss of 20,000 new rows. Where ``--beside`` asks for it, the same rows
 on the processor, and a linear model on random features by gradient descent.
+
+Exact: a machine of each loss for ``n`` rows of 20 inputs, the Gram matrix made and all vectors
+moved, on the card and, up to a size that takes --cpu-limit seconds, on the processor; whole:
+``AutoSVC.fit`` of as many rows of 50 inputs.
 
 Evidence: value and gradient of evidence-ep for ``n`` rows of 20 inputs, everything that is not in
 host memory at first counted: rows moved, the Gram matrix made, the gradient fetched.
@@ -19,6 +24,7 @@ import resource
 import sys
 import time
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +34,8 @@ from evidence_ep import sample
 from large import generated
 from svmselect import AutoSVC, score
 from svmselect.kernels import RBF, Constant
+from svmselect.machine.on_device import Gram, train_on
+from svmselect.machine.train import train
 
 
 def rows_on(device: str, rows: int) -> dict[str, object]:
@@ -58,6 +66,35 @@ def rows_on(device: str, rows: int) -> dict[str, object]:
         "rows, landmarks, seconds of each training": trained,
         "words": model.explain(),
     }
+
+
+def exact_on(device: str, n: int) -> Iterator[dict[str, object]]:
+    """Train the machines of one kernel, and look at their duality gaps."""
+    X, y = generated(n, 0, 20)
+    new = generated(5000, 1, 20)
+    kernel = RBF(5.0)
+    for loss, C in (("hinge", 10.0), ("squared_hinge", 10.0), ("logistic", 10.0)):
+        began = time.perf_counter()
+        if device == "cpu":
+            machine = train(kernel(X), y.astype(float), C, loss, True, np.ones(n))
+        else:
+            gram = Gram.of(kernel, X, device)
+            machine = train_on(gram, y.astype(float), C, loss, True, np.ones(n))
+            del gram
+        seconds = time.perf_counter() - began
+        used = machine.support
+        f = kernel(new[0], X[used]) @ machine.beta[used] + machine.intercept
+        yield {
+            "what": f"exact {loss} machine, n = {n}, on {device}",
+            "seconds": round(seconds, 2),
+            "gap": machine.gap,
+            "kkt": machine.kkt,
+            "objective": machine.objective,
+            "support": len(used),
+            "free": len(machine.free),
+            "error %": round(100 * float(np.mean(f * new[1] <= 0)), 2),
+            "status": machine.status.name,
+        }
 
 
 def random_features(rows: int) -> dict[str, object]:
@@ -112,6 +149,9 @@ def main() -> None:
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--rows", type=int, nargs="*", default=[4_000_000])
     parser.add_argument("--n", type=int, nargs="*", default=[20_000])
+    parser.add_argument("--exact", type=int, nargs="*", default=[])
+    parser.add_argument("--whole", type=int, nargs="*", default=[])
+    parser.add_argument("--cpu-limit", type=float, default=60.0)
     parser.add_argument("--beside", nargs="*", default=[], choices=["cpu", "random-features"])
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
@@ -126,6 +166,19 @@ def main() -> None:
     for n in given.n:
         for found in evidence_on(given.device, n):
             tell(found)
+    spent = 0.0
+    if given.exact:
+        list(exact_on(given.device, 200))  # which loads the card's libraries
+    for n in given.exact:
+        for found in exact_on(given.device, n):
+            tell(found)
+        for found in exact_on("cpu", n) if spent < given.cpu_limit else ():
+            spent = float(found["seconds"])
+            tell(found)
+            if spent > given.cpu_limit:
+                break
+    for rows in given.whole:
+        tell(rows_on(given.device, rows))
     for rows in given.rows:
         tell(rows_on(given.device, rows))
         if "random-features" in given.beside:
