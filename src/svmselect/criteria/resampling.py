@@ -22,6 +22,7 @@ from svmselect.kernels.tangents import directional
 from svmselect.machine import ActiveSystem, Solution
 from svmselect.machine.batch import Asked, jacobians_compiled
 from svmselect.machine.forward import decision_jacobian
+from svmselect.machine.joint_forward import jacobians_jointly
 from svmselect.types import OK, Array, IntArray, Sensitivity, Status
 
 Rows = tuple[int, ...]
@@ -333,7 +334,12 @@ def prepare_jacobians(wanted: Sequence[tuple[Context, Sequence[IntArray]]]) -> N
         return
     one = missing[0][0].whole or missing[0][0]
     asked = [Asked(context.rows, context.trained[key], rows) for context, key, rows in missing]
-    found = jacobians_compiled(one.K, asked, one.tangents, one.threads)
+    found = jacobians_jointly(one.K, asked, one.tangents, one.fit_intercept)
+    left = [i for i, J in enumerate(found) if J is None]
+    if left:
+        rest = jacobians_compiled(one.K, [asked[i] for i in left], one.tangents, one.threads)
+        for i, J in zip(left, rest, strict=True):
+            found[i] = J
     for (context, key, rows), J in zip(missing, found, strict=True):
         made = _jacobian(context, context.trained[key], rows) if J is None else J
         context.jacobians[key] = made

@@ -17,6 +17,7 @@ from svmselect.machine.check import (
     check_signs,
     check_weights,
 )
+from svmselect.machine.joint import serves, train_jointly
 from svmselect.machine.losses import get_loss
 from svmselect.machine.newton import newton
 from svmselect.machine.reference import ABSENT, AT_LOWER, AT_UPPER, FREE, PARKED
@@ -125,7 +126,7 @@ def train_together(
     tables = [group.weights for group in groups]  # one look at all of them: pairs may be many
     C = check_penalty(C, tables[0] if len(tables) == 1 else np.concatenate(tables, axis=None))
     look()
-    found = train_compiled(K, groups, C, loss, fit_intercept, threads)
+    found = _found(K, groups, C, loss, fit_intercept, threads)
     by = _train_dual if get_loss(loss).quadratic else _train_primal
     whole = []
     for group, machines in zip(groups, found, strict=True):
@@ -141,6 +142,27 @@ def train_together(
             done.append(machine)
         whole.append(done)
     return whole
+
+
+def _found(
+    K: Array, groups: Sequence[Group], C: float, loss: str, fit_intercept: bool, threads: int
+) -> list[list[Solution | None]]:
+    """Machines of many rows and a smooth loss side by side, all others by the compiled code."""
+    found: list[list[Solution | None]] = []
+    for group in groups:
+        made: list[Solution | None] = [None]
+        if serves(loss, len(group.y)):
+            block = K if group.rows is None else K[np.ix_(group.rows, group.rows)]
+            made = train_jointly(
+                block, group.y, group.weights, C, loss, fit_intercept, group.starts
+            )
+        found.append(made)
+    left = [i for i, made in enumerate(found) if None in made]
+    if left:
+        rest = train_compiled(K, [groups[i] for i in left], C, loss, fit_intercept, threads)
+        for i, made in zip(left, rest, strict=True):
+            found[i] = made
+    return found
 
 
 def _train_primal(
