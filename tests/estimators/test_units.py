@@ -7,6 +7,7 @@ from sklearn.model_selection import train_test_split
 
 from svmselect import AutoClassifier, AutoSVC
 from svmselect.estimators.scaling import Scaling
+from svmselect.estimators.strategies import default
 from svmselect.estimators.units import share_a_unit
 
 
@@ -81,3 +82,26 @@ def test_digits_beat_their_standardised_selves() -> None:
     given = model.predict_proba(B)[np.arange(len(v)), v]
     assert -np.log(given).mean() < 0.15
     assert model.score(B, v) > 0.965
+
+
+def test_what_the_look_has_walked_is_not_walked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = faint(120)
+    walks: list[int] = []
+    coarse = default._Plan.coarse
+
+    def counted(plan: default._Plan) -> list[default.Place]:
+        walks.append(len(plan.steps.task.data))
+        return coarse(plan)
+
+    monkeypatch.setattr(default._Plan, "coarse", counted)
+    quick = AutoSVC(random_state=0).fit(X, y)
+    assert len(walks) == 2
+    monkeypatch.setattr(default.Coarse, "serves", lambda *_: False)
+    slow = AutoSVC(random_state=0).fit(X, y)
+    assert len(walks) == 5
+    assert quick.selection_.one_unit
+    # the same machine, and the same record of what was tried
+    assert np.array_equal(quick.decision_function(X), slow.decision_function(X))
+    assert [one.run for one in quick.selection_.trace] == [one.run for one in slow.selection_.trace]
+    both = zip(quick.selection_.trace, slow.selection_.trace, strict=True)
+    assert all(one.evaluation.value == other.evaluation.value for one, other in both)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from svmselect.data import Dataset, Pair
 from svmselect.estimators.folds import Splits, make_splits
 from svmselect.estimators.scaling import Scaling
+from svmselect.estimators.strategies.default import Coarse
 from svmselect.types import Array, BoolArray, IntArray, Note
 
 _FEW = 4
@@ -30,7 +31,8 @@ class Problem:
     ``where`` is the row here of each of the caller's, -1 of those without weight. ``counts`` are
     the sample weights, ``weights`` the same times the class weights, rescaled to leave the sum
     unchanged: those are costs, not counts. ``penalty`` undoes that: a row's bound is penalty * C *
-    sample weight * class weight.
+    sample weight * class weight. ``coarse`` is what a look at the rows, as they are scaled, has
+    found already of what the default strategy begins with.
     """
 
     X: Array
@@ -44,6 +46,7 @@ class Problem:
     scaling: Scaling
     penalty: float
     notes: tuple[Note, ...]
+    coarse: Coarse | None = None
 
     @classmethod
     def of(
@@ -108,7 +111,7 @@ class Problem:
 
     def scaled(self, X: Array, scaling: Scaling) -> Problem:
         """The same rows of the caller's X, scaled otherwise."""
-        return replace(self, X=scaling(X[self.first]), scaling=scaling)
+        return replace(self, X=scaling(X[self.first]), scaling=scaling, coarse=None)
 
     def pairs(self) -> list[Pair]:
         """One two-class problem for each pair of classes; +1 is the later class."""

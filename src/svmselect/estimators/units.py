@@ -69,8 +69,12 @@ def in_best_units(
     looked = _sample(problem, rows, spans, seed) if len(problem) > ROWS else problem
     again = looked.scaled(rows, common) if looked is not problem else other
     inputs = looked.X, again.X
-    gain = promises_more(inputs, looked.pairs(), kernel, loss, session, seed)
-    if not gain > WORTH:
+    gain, walked = promises_more(inputs, looked.pairs(), kernel, loss, session, seed)
+    keeps = gain > WORTH
+    if walked and looked is problem:  # what the choice would begin with
+        problem = replace(problem, coarse=walked[0])
+        other = replace(other, coarse=walked[1])
+    if not keeps:
         return problem
     said = f"the inputs keep their common unit: it promised {gain:.1f} more of log-likelihood"
     return replace(other, notes=(*other.notes, Note("unit", said)))

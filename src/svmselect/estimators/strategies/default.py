@@ -36,9 +36,25 @@ from svmselect.kernels.names import vectors
 from svmselect.parallel import Serial, one_thread
 from svmselect.priors import Shrinkage
 from svmselect.search.run import Session
+from svmselect.search.trace import Record
 from svmselect.selection.hierarchy import isotropic, per_input
 from svmselect.selection.objective import Posterior
 from svmselect.types import Array, Evaluation, Note
+
+
+@dataclass(frozen=True, eq=False)
+class Coarse:
+    """What walking the coarse path has found: the best cells, and all that were tried."""
+
+    kernel: Kernel
+    loss: str
+    cells: tuple[Place, ...]
+    records: tuple[Record, ...]
+
+    def serves(self, steps: Steps) -> bool:
+        """Whether the path is one of these steps, all of which are kept in the trace alone."""
+        same = self.kernel == steps.task.kernel and self.loss == steps.task.loss
+        return same and steps.session.journal is None
 
 
 def choose(
@@ -54,6 +70,7 @@ def choose(
     start: tuple[float, Kernel] | None = None,
     threads: int = 1,
     categories: Sequence[int] = (),
+    coarse: Coarse | None = None,
     constants: Constants = CONSTANTS,
 ) -> Choice:
     """Choose for inputs X and one or more two-class problems that share the choice.
@@ -64,22 +81,27 @@ def choose(
     machine, kernel) replaces the coarse path. ``session`` has the limits and is told of every
     evaluation; where it ends the search, the best so far is given. ``threads`` train folds side by
     side, to the same result. ``categories`` are variables that may weigh more than numbers.
+    ``coarse`` is what is known of the coarse path of one of the kernels, for these pairs and X.
     """
     began = time.perf_counter()
     session = Session(Serial()) if session is None else session
     unit = Unit.of(X, random_state)
     first = len(session.records)
     with one_thread():
-        made = []
+        made: list[Choice] = []
+        before: tuple[Record, ...] = ()
         for i, kernel in enumerate(kernels):
             task = Task.of(X, pairs, isotropic(kernel), loss, threads)
             own = f"{stage}kernel{i}/" if len(kernels) > 1 else stage
             same = start is not None and isotropic(start[1]).names == task.kernel.names
             begin = start if same else None
             steps = Steps(task, session, own, unit, constants)
-            made.append(_Plan(steps, ard, tuple(categories)).run(begin))
+            known = coarse if coarse is not None and coarse.serves(steps) else None
+            if known is not None and begin is None:
+                before += tuple(replace(one, run=f"{own}{one.run}") for one in known.records)
+            made.append(_Plan(steps, ard, tuple(categories), known).run(begin))
         chosen = min(made, key=lambda choice: choice.marginal)
-    records = tuple(session.records[first:])
+    records = (*before, *session.records[first:])
     return replace(chosen, records=records, seconds=time.perf_counter() - began)
 
 
@@ -91,28 +113,33 @@ def promises_more(
     session: Session,
     random_state: int | np.random.Generator | None = 0,
     constants: Constants = CONSTANTS,
-) -> float:
+) -> tuple[float, tuple[Coarse, ...]]:
     """Return how much more the second of two forms of the inputs promises, in log posterior.
 
     By the best cells of their coarse paths, on few folds; where the second one leads there, on all
-    folds of the first round.
+    folds of the first round. And the coarse paths, unless time was over.
     """
-    rough, whole = [], []
+    rough, whole, walked = [], [], []
     with one_thread():
         for X in inputs:
             task = Task.of(X, pairs, isotropic(kernel), loss, 1)
             steps = Steps(task, session, "", Unit.of(X, random_state), constants)
+            first = len(session.records)
             cells = _Plan(steps, "no").coarse()
             rough.append(cells[0].height)
             whole.append((steps, [cell.answer.point for cell in cells]))
-        if session.halted is not None or not rough[1] < rough[0]:
-            return -np.inf
+            walked.append(Coarse(task.kernel, loss, tuple(cells), tuple(session.records[first:])))
+        if session.halted is not None:
+            return -np.inf, ()
+        if not rough[1] < rough[0]:
+            return -np.inf, tuple(walked)
         heights = []
         for steps, points in whole:
             once = steps.posterior(steps.task.kernel, steps.task.first_round)
             seen = steps.look("cells", once, points, order=0)
             heights.append(np.inf if seen is None else seen.height)
-    return float(heights[0] - heights[1]) if np.isfinite(heights).all() else -np.inf
+    gain = float(heights[0] - heights[1]) if np.isfinite(heights).all() else -np.inf
+    return gain, tuple(walked)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +149,7 @@ class _Plan:
     steps: Steps
     ard: str | bool
     categories: tuple[int, ...] = ()
+    known: Coarse | None = None
 
     def run(self, begin: tuple[float, Kernel] | None) -> Choice:
         """Coarse, fine, separate scales; then the sigmoids."""
@@ -153,7 +181,7 @@ class _Plan:
         if begin is None:
             # one round first: a step on all of them costs several times more
             once = self.steps.posterior(kernel, self.steps.task.first_round) if rounds else whole
-            cells = self.coarse()
+            cells = self.coarse() if self.known is None else self.known.cells
             seen = self.steps.look("cells", once, [cell.answer.point for cell in cells])
             if seen is None:
                 return replace(cells[0], posterior=whole)
