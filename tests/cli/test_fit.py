@@ -442,3 +442,9 @@ def test_classes_of_a_row_or_two(here: Here, table: Path) -> None:
         assert fit(here, *quick, "--rare", way)["classes"]["odd"] == 1  # of the file
         assert load("out/model.skops").classes == classes
     refused(here("fit", *quick, "--rare", "forget"), "forget")
+    frame["churn"] = np.where(np.arange(len(frame)) == 3, "odd", "stayed")
+    frame.to_csv("rare.csv", index=False)
+    assert fit(here, *quick, "--holdout", "0.25")["classes"]["odd"] == 1
+    assert load("out/model.skops").classes == ["odd", "stayed"]
+    frame.assign(churn=np.arange(len(frame)) % 2).iloc[:2].to_csv("rare.csv", index=False)
+    refused(here("fit", *quick), "no class of more than one row")
