@@ -121,7 +121,7 @@ def test_one_row_of_two_classes_in_files_words_and_sets(lone, tmp_path):
         {"probability": "posterior"},
         {"probability": "moderated"},
         {"scoring": "neg_log_loss"},
-        {"threshold": "f1"},
+        {"threshold": "balanced_accuracy"},
         {"threshold": [[0, 5], [1, 0]]},
         {"rare": "drop"},
         {"rare": "merge"},

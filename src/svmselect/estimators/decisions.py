@@ -154,7 +154,10 @@ def check_threshold(threshold: Any, classes: NDArray[Any]) -> None:
 
 
 def rule(threshold: Any, problem: Labelled, judged: Judged) -> Rule | None:
-    """Decide on held-out rows how to decide; None for the largest probability."""
+    """Decide on held-out rows how to decide; None for the largest probability.
+
+    So it is for a metric, too, where the rows held out are of one class.
+    """
     if _is_argmax(threshold):
         return None
     classes, seen = problem.classes, judged.seen
@@ -173,6 +176,8 @@ def rule(threshold: Any, problem: Labelled, judged: Judged) -> Rule | None:
         said = f"a held-out row costs {cost:.4g}, {plain:.4g} by the largest probability"
         note = Note("choice", f"{_where(utilities)} has the least cost: {said}")
         return Rule(utilities, note, _error(p, utilities, codes, counts))
+    if len(np.unique(codes)) < 2:  # rows of one class decide nothing
+        return None
     judge = _table_judge(threshold, classes)
     utilities, value = tune_utilities(p, codes, counts, judge)
     plain = judge(decision_table(codes, p.argmax(axis=1), counts, len(classes)))

@@ -167,8 +167,9 @@ def _around(splits: Splits, lone: BoolArray, codes: IntArray, classes: NDArray[A
     said = (
         f"class {classes.tolist()[codes[first]]!r} has "
         f"{'one row' if rows == 1 else f'{rows} rows of one group'}, which all folds train on and "
-        "none holds out: C and the kernel are what is usual rather than chosen, scoring has no "
-        "say, probabilities of this class come from counts, and the error is that of the other"
+        "none holds out: C and the kernel are what is usual rather than chosen, scoring and "
+        "threshold have no say, probabilities of this class come from counts, and the error is "
+        "that of the other"
     )
     train = splits.train.copy()
     train[lone] = np.maximum(train[lone], 1)
