@@ -30,7 +30,13 @@ from svmselect.experiments.glasmachers_igel_tried import (
     tried_tasks,
 )
 from svmselect.experiments.gold_sollich_trials import run as run_gold_sollich
-from svmselect.experiments.gold_sollich_tried import label, walk_tasks
+from svmselect.experiments.gold_sollich_tried import (
+    AS_LONG,
+    PRINTED,
+    label,
+    printed_tasks,
+    walk_tasks,
+)
 from svmselect.experiments.kobayashi_komaki_readings import readings
 from svmselect.experiments.kobayashi_komaki_tried import LESS, SCALINGS, tried_on
 from svmselect.experiments.kobayashi_komaki_words import p_values
@@ -339,6 +345,23 @@ def test_how_often_a_median_lies_between_the_quartiles() -> None:
     for size, expected in ((8, 0.91), (22, 0.99)):
         medians = np.median(rng.random((100_000, size)), axis=1)  # uniform: quartiles at 1/4, 3/4
         assert np.mean((medians > 0.25) & (medians < 0.75)) == pytest.approx(expected, abs=0.007)
+
+
+def test_ascents_by_their_sampler_have_a_twin() -> None:
+    """As many steps by expectation propagation, from the same start; none in a short run."""
+    assert printed_tasks(1, reduced=True) == []
+    tasks = {t.name: t for t in printed_tasks(1, reduced=False)}
+    assert len(tasks) == 6
+    for (name, way), task in tasks.items():
+        twin = tasks[name, AS_LONG if way == PRINTED else PRINTED]
+        assert task.seed == twin.seed
+        assert task.settings["budget"] == twin.settings["budget"]
+        assert task.settings.get("split") == twin.settings.get("split")
+    short = dict(tasks["twonorm", PRINTED].settings) | {"budget": 2}
+    short["options"] = {"scheme": "paper", "draws": 200, "scale_time": True}
+    found = run_gold_sollich(Task(("twonorm", PRINTED), 0, 3, short), None)
+    assert found["steps"] == 2
+    assert 0.0 < found["best_error"] <= found["error"] < 60.0
 
 
 def test_free_vectors_that_rounding_loses() -> None:
