@@ -113,7 +113,7 @@ class DensePrior:
         variance = _ratio(1.0 - retained, precision)
         weak = np.flatnonzero(retained > 1.0 - _WEAK)
         if len(weak):
-            taken = on.column_norms(inverse @ (scale[:, None] * self.K[:, weak]))
+            taken = on.column_norms(on.lower_times(inverse, scale[:, None] * self.K[:, weak]))
             variance[weak] = np.maximum(self.diagonal[weak] - taken, 0.0)
             retained[weak] = 1.0 - precision[weak] * variance[weak]
         return DenseLatent(self, precision, inverse, logdet, variance, retained)
