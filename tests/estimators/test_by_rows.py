@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from svmselect import AutoKLR, AutoSVC, devices, load, save, select
+from svmselect import AutoKLR, AutoSVC, clock, devices, load, save, select
 from svmselect.estimators import by_default, by_rows
 from svmselect.estimators.by_criterion import SearchOptions, _judge
 from svmselect.estimators.callbacks import Watch
@@ -162,6 +162,30 @@ def test_passes_end_when_the_time_is_over():
     assert model.selection_.status.name in ("early", "time")
     assert max(numbers) < 12  # the first training is always there, and little else
     assert model.score(new, t) > 0.8
+
+
+def test_the_passes_have_the_time_that_the_choice_has_left(monkeypatch):
+    """They had all of it once more."""
+    seconds, now = [], iter(np.arange(0.0, 1e6, 0.01))
+    monkeypatch.setattr(clock, "now", lambda: float(next(now)))
+
+    def noted(**given):
+        seconds.append((given["seconds"], next(now)))
+        return few(**given)
+
+    monkeypatch.setattr(by_rows, "Budget", noted)
+    AutoSVC(random_state=0, ard="no", max_time=100.0).fit(X, y)
+    ((left, spent),) = seconds
+    assert spent > 0.3
+    assert left == pytest.approx(100.0 - spent, abs=0.05)
+
+
+def test_the_first_training_is_in_time():
+    assert by_rows._affordable(1e3, 10**6, 3) == by_rows.FIRST
+    short = [by_rows._affordable(1.0, 10**6, k) for k in (2, 3, 30)]
+    assert sorted(short, reverse=True) == short
+    assert short[0] < by_rows.FIRST
+    assert by_rows._affordable(0.0, 10**6, 2) == by_rows._LEAST
 
 
 KILLED = """

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from svmselect import AutoClassifier, AutoKLR, AutoSVC, clock, select
+from svmselect.estimators import by_default
 from svmselect.types import Array
 
 
@@ -99,3 +100,13 @@ def test_a_selection_ends_wherever_the_clock_strikes(
         assert "before anything was evaluated" in str(found.status)
     else:
         assert found.value == found.trace.best().value
+
+
+def test_pairs_apart_share_what_time_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each had an equal share, however long those before it had taken."""
+    at = iter((0.0, 1.0, 9.0, 20.0))
+    monkeypatch.setattr(clock, "now", lambda: next(at))
+    limits = by_default.Limits(12.0, None, 0, None)
+    seconds = [by_default._seconds(limits, 3, left) for left in (3, 2, 1)]
+    assert seconds == [pytest.approx(11.0 / 3.0), 1.5, by_default._LEAST]
+    assert by_default._seconds(by_default.Limits(None, None, 0, None, began=0.0), 3, 3) is None

@@ -33,6 +33,8 @@ MANY = 3000
 HOPELESS = 10.0
 """Log-likelihood that a kernel may lack with the first loss to be tried with the others too."""
 
+_LEAST = 1e-3  # seconds of a search that has no time
+
 Report = Callable[[Evaluation], bool]
 
 
@@ -195,14 +197,24 @@ def _each(
     problem: Problem, pairs: Sequence[Pair], options: dict[str, Any], limits: Limits
 ) -> list[Large]:
     """Every pair for itself, spread over the workers."""
-    seconds = None if limits.max_time is None else limits.max_time / len(pairs)
-    tasks = [(problem.X, pair, options, seconds) for pair in pairs]
     found = []
+    tasks = (
+        (problem.X, pair, options, _seconds(limits, len(pairs), len(pairs) - i))
+        for i, pair in enumerate(pairs)
+    )
     for one in in_order(_alone, tasks, limits.n_jobs):
         found.append(one)
         if limits.report is not None and one.choice.records:
             limits.report(one.choice.records[-1].evaluation)
     return found
+
+
+def _seconds(limits: Limits, pairs: int, left: int) -> float | None:
+    """The time of a pair: its share, or less where those before it took more than theirs."""
+    if limits.max_time is None:
+        return None
+    over = limits.began + limits.max_time - clock.now()
+    return min(limits.max_time / pairs, max(over, _LEAST) / left)
 
 
 def _alone(X: Array, pair: Pair, options: dict[str, Any], seconds: float | None) -> Large:

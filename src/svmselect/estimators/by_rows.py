@@ -8,12 +8,13 @@ its scaling of the inputs over to all rows (``strategies/grown.py``).
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from svmselect import clock
 from svmselect.data import data_hash
 from svmselect.devices import usable
 from svmselect.estimators.by_criterion import on_device
@@ -25,6 +26,8 @@ from svmselect.estimators.machines import to_dual_coef
 from svmselect.estimators.options import is_default, shares
 from svmselect.estimators.problem import class_factors
 from svmselect.estimators.strategies.grown import (
+    ADJUSTED_ON,
+    FIRST,
     SAMPLE,
     SAMPLE_CELLS,
     Budget,
@@ -50,6 +53,9 @@ DOUBLE = 50_000
 CHOSEN_ON = 12_000
 """The most rows of the sample that hyperparameters are chosen on; not all are looked at."""
 
+_EACH = 1.5e-10  # seconds of training, for a row, a machine and a landmark's square
+_LEAST = 50  # landmarks
+
 
 @dataclass(frozen=True, eq=False)
 class Many:
@@ -60,6 +66,7 @@ class Many:
     seed: int
     encoder: Encoder | None = None
     notes: tuple[Note, ...] = ()
+    began: float = field(default_factory=clock.now)
 
     @property
     def first(self) -> tuple[Array, NDArray[Any], Array]:
@@ -76,7 +83,7 @@ def look(
     notes: tuple[Note, ...] = (),
 ) -> Many:
     """The first pass: count, check, and draw the sample; refuses what cannot be classified."""
-    most = max(CHOSEN_ON, min(SAMPLE, SAMPLE_CELLS // rows.width))
+    began, most = clock.now(), max(CHOSEN_ON, min(SAMPLE, SAMPLE_CELLS // rows.width))
     found: Scan | None = rows.total(scan, seed, most, Bound(), told=told)
     if found is None or not found.rows:
         raise ValueError(f"{rows.title} has no rows; give at least some rows of two classes")
@@ -94,7 +101,7 @@ def look(
             "sample to meet it; leave it out, join it with another, or give such rows a weight "
             "and fewer of the others"
         )
-    return Many(rows, found, seed, encoder, notes)
+    return Many(rows, found, seed, encoder, notes, began)
 
 
 def of_arrays(
@@ -159,13 +166,23 @@ def grow(model: Any, many: Many, watch: Watch) -> None:
     digest = data_hash(sample.X, codes, sample.weights)
     said = f"{digest} {chosen.kernel!r} {chosen.C!r} {chosen.loss}"
     journal = PassJournal(None if path is None else passes_file(path), said)
-    left = None if model.max_time is None else max(0.0, model.max_time - selection.seconds)
+    spent = clock.now() - many.began
+    left = None if model.max_time is None else max(0.0, model.max_time - spent)
     budget = Budget(seconds=left, device=usable(model.device)[0], single=sample.rows > DOUBLE)
+    if left is not None and budget.device == "cpu":
+        most = _affordable(left, sample.rows, len(model.classes_))
+        budget = replace(budget, first=min(budget.first, most))
     grower = Grower(
         many.rows, sample, chosen, budget,
         seed=many.seed, journal=journal, passing=watch.passing,
     )  # fmt: skip
     _keep(model, grower.grow(), many)
+
+
+def _affordable(seconds: float, rows: int, classes: int) -> int:
+    """With how many landmarks the first training, which is always completed, is in time."""
+    each = _EACH * min(rows, ADJUSTED_ON) * (1 if classes == 2 else classes)
+    return int(np.clip(np.sqrt(0.5 * seconds / each), _LEAST, FIRST))
 
 
 def _keep(model: Any, grown: Grown, many: Many) -> None:

@@ -181,3 +181,26 @@ def test_what_has_no_room_on_a_card_goes_through_landmarks(monkeypatch: pytest.M
     found = choose_large(X, [pair(y)], limit=150, subsets=1, landmarks=30, device="cuda")
     assert not found.machines[0].exact
     assert "'cuda' has room for the Gram matrix of 300 rows, not of 400" in found.choice.notes
+
+
+def test_little_time_is_enough_for_fewer_landmarks() -> None:
+    rows = 50_000
+    assert many_rows._affordable(Session(Serial()), rows, 10_000, 1000) == (10_000, 1000)
+    found = [
+        many_rows._affordable(Session(Serial(), max_time=s), rows, 10_000, 1000)
+        for s in (1e5, 5.0, 1e-9)
+    ]
+    assert found[0] == (10_000, 1000)
+    assert many_rows._FEW <= found[1][1] < 1000
+    assert found[2] == (0, many_rows._FEW)
+    assert many_rows._affordable(Session(Serial(), max_time=1e-9), rows, 10, 50)[1] == 50
+
+
+def test_a_choice_without_time_trains_on_few_landmarks() -> None:
+    X, y = problem(900)
+    session = Session(Serial(), max_time=1e-6)
+    found = choose_large(X, [pair(y)], limit=150, subsets=1, ard="no", session=session)
+    (machine,) = found.machines
+    assert not machine.exact
+    assert len(machine.rows) <= many_rows._FEW
+    assert np.mean(np.sign(decisions(found, X, X)) == y) > 0.7

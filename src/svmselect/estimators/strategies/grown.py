@@ -174,7 +174,7 @@ class Grower:
         self.began = time.monotonic()
         self.steps: list[Step] = []
         self.notes: list[Note] = []
-        self.passes = 0
+        self.passes, self.longest = 0, 0.0
         self.halted = self.late = False
         n = len(sample.key)
         held = max(1, min(HELD_OUT, round(_PART * sample.rows), n // 4))
@@ -204,13 +204,13 @@ class Grower:
 
     @property
     def hurried(self) -> bool:
-        """Whether there is no more time for trials."""
-        return self.halted or self._over
+        """Whether there is no more time for trials, or most of a long one would come after it."""
+        return self.halted or self._past(0.5 * self.longest)
 
-    @property
-    def _over(self) -> bool:
+    def _past(self, ahead: float = 0.0) -> bool:
+        """Whether the time is over, so many seconds from now."""
         limit = self.budget.seconds
-        return limit is not None and time.monotonic() - self.began > limit
+        return limit is not None and time.monotonic() - self.began + ahead > limit
 
     def _adjusted(self) -> Trial:
         """Climb along C and the length scales, one after the other, on a part of the sample."""
@@ -283,6 +283,7 @@ class Grower:
         self, what: str, rows: Rows, C: float, factor: float, m: int, start: Machines | None = None
     ) -> Trial:
         """Train, and ask the rows held out."""
+        began = time.monotonic()
         design = self._design(factor, m, rows)
         machines = self._trained(what, rows, design, C, start)
         f = decisions(self.X_held, design, machines.theta, machines.intercept)
@@ -292,6 +293,7 @@ class Grower:
         value = float(self.weights @ own) / float(self.weights.sum())
         self.steps[-1] = replace(self.steps[-1], value=value)
         wrong = logs.argmax(axis=1) != self.codes
+        self.longest = max(self.longest, time.monotonic() - began)
         return Trial(C, factor, design, machines, softmax, f, own, wrong)
 
     def _trained(
@@ -311,7 +313,7 @@ class Grower:
             def told(done: int) -> bool:
                 # whoever follows is told first, and always
                 asked = self.passing is not None and self.passing(done, count, number)
-                self.late = not asked and bool(self.steps) and self._over
+                self.late = not asked and bool(self.steps) and self._past()
                 return asked or self.late
 
             found: Terms = rows.total(terms, ask, told=told)

@@ -24,7 +24,7 @@ from svmselect.data import Pair, classes_of, stratified_folds
 from svmselect.estimators.strategies.choice import EARLY, Choice
 from svmselect.estimators.strategies.constants import STEPS
 from svmselect.estimators.strategies.subsets import Consensus, choose_on_subsets
-from svmselect.estimators.strategies.trainers import Expansion, Trainer
+from svmselect.estimators.strategies.trainers import EACH, EACH_FEATURE, Expansion, Trainer
 from svmselect.kernels import RBF, Kernel
 from svmselect.machine.features import draw_landmarks, landmark_count
 from svmselect.machine.on_device import most_rows
@@ -47,6 +47,7 @@ _GAIN = 1.0  # in log-likelihood, that a step has to bring
 _TRIALS = 12
 _SUBSETS_SHARE = 0.6  # of the time, for the choice on subsets
 _WORK = 4e12  # of multiplications, spent on steps
+_PACE = 6e9  # of them in a second, at least
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,6 +178,7 @@ def choose_large(
     exact = exact if room is None else room
     if rough:
         exact, landmarks = 0, _FEW
+    exact, landmarks = _affordable(session, sum(len(p.rows) for p in pairs), exact, landmarks)
     sizes = [landmark_count(len(pair.rows), landmarks, budget) for pair in pairs]
     m = min(size for size, _ in sizes)
     drawn = draw_landmarks(pairs, m, rng)
@@ -210,6 +212,17 @@ def choose_large(
         choice, records=tuple(session.records[first:]), seconds=time.perf_counter() - began
     )
     return Large(choice, machines)
+
+
+def _affordable(session: Session, rows: int, exact: int, landmarks: int) -> tuple[int, int]:
+    """How many rows and landmarks leave time for a look at held-out rows and the last machines."""
+    left = session.time_left
+    if left is None:
+        return exact, landmarks
+    work = 0.5 * _PACE * left
+    return min(exact, int(np.sqrt(work / EACH))), int(
+        np.clip(np.sqrt(work / (EACH_FEATURE * rows)), min(_FEW, landmarks), landmarks)
+    )
 
 
 def _held_out(pair: Pair) -> IntArray:

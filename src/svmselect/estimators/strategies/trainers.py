@@ -17,6 +17,9 @@ from svmselect.machine.primal import CORNERS, Features, LinearMachine, fit_linea
 from svmselect.machine.train import train
 from svmselect.types import Array, IntArray, Status
 
+EACH, EACH_FEATURE = 50.0, 3.0
+"""Multiplications of an entry of the Gram matrix, and of a product of features, in training."""
+
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
@@ -60,7 +63,7 @@ class Trainer:
         total = 0.0
         for pair, rows in zip(self.pairs, self.landmarks, strict=True):
             n = len(pair.rows)
-            total += n * n * 50.0 if rows is None else 3.0 * n * len(rows) ** 2
+            total += EACH * n * n if rows is None else EACH_FEATURE * n * len(rows) ** 2
         return total
 
     def train(
