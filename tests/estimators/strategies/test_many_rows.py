@@ -192,7 +192,8 @@ def test_little_time_is_enough_for_fewer_landmarks() -> None:
     ]
     assert found[0] == (10_000, 1000)
     assert many_rows._FEW <= found[1][1] < 1000
-    assert found[2] == (0, many_rows._FEW)
+    assert found[2][0] < 10_000
+    assert found[2][1] == many_rows._FEW
     assert many_rows._affordable(Session(Serial(), max_time=1e-9), rows, 10, 50)[1] == 50
 
 
