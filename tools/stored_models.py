@@ -3,7 +3,8 @@
 They go to `tests/estimators/stored/FORMAT/`, where a file of each format stays for good, so that
 later versions are held to read it. Before the first release the files of format 1 may be made anew;
 after a release only a new format may be added, with `FORMAT` raised in `model_file.py`.
-`frame-by-object` is kept from then: its columns are an object each.
+`frame-by-object` is kept from then, whose columns are an object each, and `three-classes-by-power`,
+whose probabilities are recalibrated by one number.
 """
 
 from __future__ import annotations

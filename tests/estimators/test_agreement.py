@@ -14,6 +14,7 @@ from svmselect.estimators.machines import class_probabilities
 from svmselect.estimators.problem import Problem
 from svmselect.kernels import RBF
 from svmselect.machine import solve
+from svmselect.probability.recalibration import fit_recalibration
 
 X2, y2 = make_moons(80, noise=0.25, random_state=0)
 X2 = X2 * [3.0, 0.1] + [100.0, -7.0]
@@ -119,9 +120,9 @@ def test_the_error_in_words_is_that_of_the_folds(three):
     ready = list(fold.split(X3, y3))
     model = clone(three).set_params(cv=ready).fit(X3, y3)
     apart = isinstance(model.kernel_, tuple)
-    wrong = 0
+    coupled, groups = np.empty((len(y3), 3)), np.empty(len(y3), dtype=int)
     scaled = (X3 - model.mean_) / model.scale_
-    for train, test in ready:
+    for number, (train, test) in enumerate(ready):
         f = np.empty((len(test), 3))
         for p, (i, j) in enumerate([(0, 1), (0, 2), (1, 2)]):
             both = np.isin(y3, (i, j))
@@ -132,8 +133,12 @@ def test_the_error_in_words_is_that_of_the_folds(three):
             whole = solve(k(scaled[both]), np.where(y3[both] == j, 1.0, -1.0), C)
             shift = -model.intercept_[p] - whole.intercept
             f[:, p] = k(scaled[test], scaled[rows]) @ s.beta + s.intercept + shift
-        wrong += np.sum(class_probabilities(f, model.sigmoid_slope_, 3).argmax(axis=1) != y3[test])
-    assert f"{wrong / len(y3):.1%} of the held-out rows were wrong" in model.explain()
+        coupled[test], groups[test] = class_probabilities(f, model.sigmoid_slope_, 3), number
+    made, told = fit_recalibration(coupled, y3, np.ones(len(y3)), groups)
+    np.testing.assert_allclose(made.table, model.recalibration_, atol=1e-3)
+    np.testing.assert_allclose(told, model.held_out_proba_, atol=1e-3)
+    wrong = np.mean(told.argmax(axis=1) != y3)
+    assert f"{wrong:.1%} of the held-out rows were wrong" in model.explain()
 
 
 def test_hyperparameters_of_each_pair():

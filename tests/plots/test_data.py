@@ -28,7 +28,7 @@ from svmselect.plots.data.refit import Refit, criterion_of
 from svmselect.plots.data.source import of_refit, of_selection
 from svmselect.plots.data.trace import trace_data
 from svmselect.priors import Gaussian
-from svmselect.probability.temperature import sharpened
+from svmselect.probability.recalibration import Recalibration
 
 FITS = ["two", "ard", "logistic", "three", "gacv", "evidence", "linear"]
 
@@ -90,7 +90,7 @@ def test_the_folds_of_a_fit_are_found_again(fits: Any, name: str) -> None:
         decisions[:, p] = K @ machine.beta + machine.intercept
     held = OutOfFold(np.arange(len(decisions)), decisions)
     mine = held.probabilities(refit.sigmoids(), len(model.classes_))
-    mine = sharpened(mine, model.sharpness_)
+    mine = mine if model.recalibration_ is None else Recalibration(model.recalibration_)(mine)
     assert np.allclose(mine, model.predict_proba(X[refit.problem.first]), atol=1e-7)
 
 

@@ -130,8 +130,9 @@ class AutoKLR(AutoMachine):
         Origin, unit and power by which inputs are bent before that; power 1 is none.
     companions_, weights_ : list, ndarray
         The other machines that are averaged, and what each counts, beginning with this one.
-    sharpness_ : float
-        The power that probabilities of three classes or more are raised to.
+    recalibration_ : ndarray of shape (k, k + 1) or None
+        What the logarithms of the probabilities of three classes or more are multiplied by, and in
+        the last column what is added, before they are made to sum to one again.
     """
 
     def __init__(

@@ -27,7 +27,7 @@ from svmselect.estimators.by_default import MANY, Limits, by_default
 from svmselect.estimators.by_rows import Many, grow, idle_device, of_arrays, several
 from svmselect.estimators.by_scoring import as_scorer, by_scoring
 from svmselect.estimators.callbacks import CallbackSupportMixin, Reporter, Watch, with_callbacks
-from svmselect.estimators.chosen import fitted_machines, sharpen
+from svmselect.estimators.chosen import fitted_machines, recalibrated
 from svmselect.estimators.decisions import Judged, check_threshold, rule
 from svmselect.estimators.following import Following, interrupted
 from svmselect.estimators.given import by_input, categories, dense, learned, spans, variables
@@ -175,7 +175,7 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
                 )  # fmt: skip
             lead, *others = self._choose(problem, losses, limits)
             self._keep(rows, problem, lead, apart, limits)
-            made = [self._companion(rows, problem, other, apart, limits) for other in others]
+            made = [self._companion(rows, problem, other, apart) for other in others]
             self.companions_ = made
         self.weights_ = np.array([lead.weight, *(other.weight for other in others)])
         if many is not None:
@@ -260,7 +260,7 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
                     break  # what ended it leaves nothing for the next one
             losses = losses[: len(found)]
         found = [
-            by_two_points(problem, pairs, sharpen(problem, chosen), loss)
+            by_two_points(problem, pairs, recalibrated(problem, chosen), loss)
             for loss, chosen in zip(losses, found, strict=True)
         ]
         members = weighed(problem, losses, found)
@@ -269,7 +269,7 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
         loss, chosen = members[0].loss, members[0].chosen
         if scorer is not None:
             chosen = by_scoring(problem, pairs, chosen, loss, self.scoring, scorer, limits.end())
-            chosen = by_two_points(problem, pairs, sharpen(problem, chosen), loss)
+            chosen = by_two_points(problem, pairs, recalibrated(problem, chosen), loss)
         if self.probability == "moderated":
             chosen = by_moderation(problem, pairs, chosen, Model(loss, True, True))
         elif self.probability != "sigmoid":
@@ -278,9 +278,7 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
             chosen = by_posterior(problem, pairs, chosen, model, insist, end)
         return [Member(loss, chosen)]
 
-    def _companion(
-        self, X: Array, problem: Problem, member: Member, apart: Apart, limits: Limits
-    ) -> AutoMachine:
+    def _companion(self, X: Array, problem: Problem, member: Member, apart: Apart) -> AutoMachine:
         """A fitted classifier of its own for a member that is not the heaviest."""
         options = self.get_params()
         options |= {"kernel": member.chosen.setting.kernels[0], "threshold": "argmax"}
@@ -289,7 +287,7 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
         made = type(self)(**options)
         made.n_features_in_, made.encoder_ = self.n_features_in_, self.encoder_
         made._as_given, made._rotated = self._as_given, self._rotated
-        made._keep(X, problem, member, apart, limits)
+        made._keep(X, problem, member, apart, None)
         made.companions_, made.weights_ = [], np.ones(1)
         return made
 
@@ -325,28 +323,32 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
         gone = set(apart.y.tolist()) - there
         return {label: w for label, w in self.class_weight.items() if label not in gone}
 
-    def _keep(self, X: Any, problem: Problem, member: Member, apart: Apart, limits: Limits) -> None:
-        """Store what was learned: arrays, numbers, kernels and words."""
+    def _keep(
+        self, X: Any, problem: Problem, member: Member, apart: Apart, limits: Limits | None
+    ) -> None:
+        """Store what was learned: arrays, numbers, kernels and words.
+
+        Without ``limits`` it is for a companion, whom nobody asks how good it is.
+        """
         chosen, loss = member.chosen, member.loss
         judged = Judged.of(problem, chosen.held_out)
         decided = rule(self.threshold, problem, judged)
         utilities = None if decided is None else decided.utilities
-        pairs, lost = problem.pairs(), None
+        lost = None
         if decided is not None:
             notes = (*chosen.notes, decided.note)
             chosen = replace(chosen, notes=notes, error=decided.error)
         told = chosen.held_out is not None and not problem.splits.lone
-        if len(problem) <= MANY and told:
-            lost = lost_odds(problem, pairs, chosen, loss, limits.end(late=0.5))
+        if limits is not None and len(problem) <= MANY and told:
+            lost = lost_odds(problem, problem.pairs(), chosen, loss, limits.end(late=0.5))
             if lost is None:
                 chosen = replace(chosen, notes=(*chosen.notes, UNCORRECTED))
             elif chosen.posterior is None and chosen.error.of == "classes":
                 honest = judged.expected_error(problem, lost, utilities)
                 chosen = replace(chosen, error=honest)
-        made = Fitted.of(problem, *fitted_machines(problem, pairs, chosen, loss))
+        made = Fitted.of(problem, *fitted_machines(problem, problem.pairs(), chosen, loss))
         made = made.with_rare(apart, X, problem, chosen, loss)
-        k, codes = len(made.classes), made.member
-        setting = chosen.setting
+        setting, k = chosen.setting, len(made.classes)
         C = np.array(setting.C) * problem.penalty
         self.classes_ = made.classes
         scaling = problem.scaling
@@ -359,11 +361,11 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
         self.length_scale_ = _length_scales(setting.kernels)
         self.support_ = made.rows.astype(np.int32)
         self.support_vectors_ = X[made.rows]
-        self.n_support_ = np.bincount(codes, minlength=k).astype(np.int32)
-        self.dual_coef_ = to_dual_coef(made.coefficients, codes, k)
+        self.n_support_ = np.bincount(made.member, minlength=k).astype(np.int32)
+        self.dual_coef_ = to_dual_coef(made.coefficients, made.member, k)
         # scikit-learn's convention: with three classes or more f > 0 is for the earlier of two
         self.intercept_ = made.intercepts if k == 2 else -made.intercepts
-        self.sigmoid_slope_, self.sharpness_ = made.slopes, chosen.sharpness
+        self.sigmoid_slope_, self.recalibration_ = made.slopes, made.recalibration
         self._posterior = None if chosen.posterior is None else chosen.posterior.as_plain()
         inputs = X[problem.first] if self._rotated else problem.X
         self.feature_importances_ = by_input(

@@ -22,7 +22,7 @@ from svmselect.machine.train import train_together
 from svmselect.priors import Prior
 from svmselect.probability import sigmoid_likelihood
 from svmselect.probability.calibration import Sigmoid, upright
-from svmselect.probability.temperature import fit_sharpness, sharpened
+from svmselect.probability.recalibration import Recalibration, fit_recalibration
 from svmselect.search.trace import Record
 from svmselect.selection.result import HeldOut
 from svmselect.types import Array, ErrorEstimate, IntArray, Note
@@ -52,8 +52,8 @@ class Chosen:
     ``value`` is that of ``criterion``, ``folded`` whether it looked at the folds; ``share`` is the
     factor from the C of the records to that of the setting, ``charge`` what the freedom of the
     hyperparameters costs, in log-likelihood. ``error`` is that of held-out rows,
-    ``held_out`` what was said of them; ``sharpness`` is the power that class probabilities coupled
-    from pairs are raised to. ``machines`` are there if they are trained already,
+    ``held_out`` what was said of them; ``recalibration`` is for class probabilities coupled from
+    pairs. ``machines`` are there if they are trained already,
     ``posterior`` if it is to give the probabilities; ``prior`` is what spoke beside the criterion,
     None where each pair of classes has its own.
     """
@@ -69,7 +69,7 @@ class Chosen:
     held_out: HeldOut | None = None
     share: float = 1.0
     charge: float = 0.0
-    sharpness: float = 1.0
+    recalibration: Recalibration | None = None
     machines: tuple[Expansion, ...] = ()
     posterior: Posteriors | None = None
     prior: Prior | None = None
@@ -171,15 +171,17 @@ def hold_out(
     return OutOfFold(np.concatenate(tests), np.concatenate(found))
 
 
-def sharpen(problem: Problem, chosen: Chosen) -> Chosen:
-    """Make coupled probabilities as sure as the held-out rows say they may be."""
+def recalibrated(problem: Problem, chosen: Chosen) -> Chosen:
+    """With coupled probabilities that are as sure as the held-out rows say they may be."""
     held = chosen.held_out
     if held is None or len(problem.classes) == 2 or chosen.posterior is not None:
         return chosen
     codes, counts = problem.codes[held.rows], problem.counts[held.rows]
-    sharpness = fit_sharpness(held.probabilities, codes, counts)
-    told = replace(held, probabilities=sharpened(held.probabilities, sharpness))
-    return replace(chosen, sharpness=sharpness, held_out=told)
+    groups = problem.splits.test[held.rows].argmax(axis=1)
+    made, p = fit_recalibration(held.probabilities, codes, counts, groups)
+    wrong = p.argmax(axis=1) != codes
+    error = ErrorEstimate(float(counts @ wrong / counts.sum()), float(problem.counts.sum()))
+    return replace(chosen, recalibration=made, held_out=replace(held, probabilities=p), error=error)
 
 
 def _by_kernel(
@@ -217,6 +219,6 @@ def fitted_machines(
     slopes = np.array([sigmoid.slope for sigmoid in chosen.sigmoids])
     machines = Machines(
         setting.kernels, problem.X[used], coefficients[used], intercepts, slopes,
-        len(problem.classes), chosen.sharpness,
+        len(problem.classes), chosen.recalibration,
     )  # fmt: skip
     return machines, used

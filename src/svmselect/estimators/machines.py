@@ -18,7 +18,7 @@ from svmselect.kernels.sparse import SparseExpansion
 from svmselect.parallel import on_threads
 from svmselect.probability import sigmoid_probability
 from svmselect.probability.coupling import couple
-from svmselect.probability.temperature import sharpened
+from svmselect.probability.recalibration import Recalibration
 from svmselect.types import Array, IntArray
 
 BLOCK = 2**17
@@ -33,7 +33,7 @@ class Machines:
 
     Pairs come as (0, 1), (0, 2), ..., (1, 2), ...; f_p > 0 speaks for the later class, with
     probability 1 / (1 + exp(slopes[p] f_p)), slopes < 0. ``kernels`` are one for all or one a pair.
-    Class probabilities are coupled from those, then raised to the power ``sharpness``.
+    Class probabilities are coupled from those, then recalibrated.
     """
 
     kernels: tuple[Kernel, ...]
@@ -42,7 +42,7 @@ class Machines:
     intercepts: Array
     slopes: Array
     n_classes: int
-    sharpness: float = 1.0
+    recalibration: Recalibration | None = None
 
     @cached_property
     def _expansions(self) -> tuple[tuple[slice, Expansion | SparseExpansion], ...]:
@@ -74,7 +74,7 @@ class Machines:
     def probabilities(self, decisions: Array) -> Array:
         """Class probabilities, (n, classes), for these decision values."""
         coupled = class_probabilities(decisions, self.slopes, self.n_classes)
-        return sharpened(coupled, self.sharpness)
+        return coupled if self.recalibration is None else self.recalibration(coupled)
 
     def in_blocks(self, X: Any, scaled: Callable[[Any], Array], n_jobs: int | None = None) -> Array:
         """``decisions`` of many rows, in blocks of bounded memory; ``scaled`` prepares a block."""

@@ -69,7 +69,11 @@ def _lost_odds(problem: Problem, pairs: Sequence[Pair], chosen: Chosen, loss: st
         clock.look()
         C, kernel = chosen.setting.of(group[0])
         members = [pairs[p] for p in group]
-        slopes = [chosen.sharpness * chosen.sigmoids[p].slope for p in group]
+        made = chosen.recalibration
+        slopes = [
+            chosen.sigmoids[p].slope * (1.0 if made is None else made.sharpness(*labels[p]))
+            for p in group
+        ]
         shifts = _shifts(problem.X, members, C, kernel, loss, slopes, chosen)
         for p, shift in zip(group, shifts, strict=True):
             (i, j), rows = labels[p], pairs[p].rows

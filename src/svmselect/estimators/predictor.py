@@ -24,6 +24,7 @@ from svmselect.estimators.scaling import Scaling
 from svmselect.kernels import Kernel
 from svmselect.probability import sigmoid_log_probability, sigmoid_probability
 from svmselect.probability.prediction_sets import check_alpha, least_probability, prediction_sets
+from svmselect.probability.recalibration import Recalibration
 from svmselect.probability.thresholds import decide
 from svmselect.search.trace import Trace
 from svmselect.selection.result import Selection
@@ -53,6 +54,11 @@ class Predictor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             state = {**state, "selection_": from_plain(state["selection_"])}
         if isinstance(names := state.get("feature_names_in_"), str):
             state = {**state, "feature_names_in_": np.array(json.loads(names), dtype=object)}
+        if "sharpness_" in state:  # a power, before it became a matrix
+            state = {**state}
+            power, k = state.pop("sharpness_"), len(state["classes_"])
+            made = None if power == 1.0 else Recalibration.of_sharpness(power, k).table
+            state["recalibration_"] = made
         super().__setstate__(state)
         if "selection_" in state:
             self._judge = self._unpacked()
@@ -63,6 +69,7 @@ class Predictor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if against_rest(self.dual_coef_, k):
             vectors = self._scaling(self.support_vectors_)
             return Rest(self._kernels[0], vectors, self.dual_coef_.T, self.intercept_)
+        table = self.recalibration_
         return Machines(
             kernels=self._kernels,
             vectors=self._prepared(self.support_vectors_),
@@ -70,7 +77,7 @@ class Predictor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             intercepts=self.intercept_ if k == 2 else -self.intercept_,
             slopes=self.sigmoid_slope_,
             n_classes=k,
-            sharpness=self.sharpness_,
+            recalibration=None if table is None else Recalibration(table),
         )
 
     def _unpacked(self) -> Machines | Rest | Posteriors:

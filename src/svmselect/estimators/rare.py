@@ -23,6 +23,7 @@ from svmselect.estimators.machines import Machines
 from svmselect.estimators.problem import Problem
 from svmselect.machine.train import train
 from svmselect.probability.calibration import FLAT, Sigmoid
+from svmselect.probability.recalibration import Recalibration
 from svmselect.types import Array, IntArray, Note
 
 RARE = ("keep", "drop", "merge")
@@ -147,6 +148,7 @@ class Fitted:
     coefficients: Array
     intercepts: Array
     slopes: Array
+    recalibration: Array | None
 
     @classmethod
     def of(cls, problem: Problem, machines: Machines, used: IntArray) -> Fitted:
@@ -154,6 +156,7 @@ class Fitted:
         return cls(
             problem.classes, problem.first[used], problem.codes[used], machines.coefficients,
             machines.intercepts, machines.slopes,
+            None if machines.recalibration is None else machines.recalibration.table,
         )  # fmt: skip
 
     def with_rare(
@@ -203,7 +206,14 @@ class Fitted:
         return replace(
             self, classes=classes, rows=rows[used], member=codes[used],
             coefficients=coefficients[used], intercepts=intercepts, slopes=slopes,
+            recalibration=self._widened(place, len(classes)),
         )  # fmt: skip
+
+    def _widened(self, place: IntArray, k: int) -> Array | None:
+        """The recalibration of the classes that were held out, and of others what is like it."""
+        if self.recalibration is None:
+            return None
+        return Recalibration(self.recalibration).widened(place, k).table
 
 
 def _through(f: Array, lone: NDArray[np.bool_], sign: float) -> tuple[float, float]:

@@ -14,6 +14,7 @@ from svmselect.estimators.onnx.kernels import kernel_values
 from svmselect.estimators.rest import Rest
 from svmselect.kernels import Kernel
 from svmselect.probability.coupling import SMALLEST
+from svmselect.probability.recalibration import Recalibration
 from svmselect.types import Array
 
 
@@ -33,13 +34,15 @@ def _of_machines(graph: Graph, machines: Machines, X: str) -> str:
     later = graph.add("Sigmoid", graph.add("Mul", f, -machines.slopes))
     earlier = graph.add("Sigmoid", graph.add("Mul", f, machines.slopes))
     p = of_pairs(graph, earlier, later, machines.n_classes)
-    return p if machines.sharpness == 1.0 else sharpened(graph, p, machines.sharpness)
+    made = machines.recalibration
+    return p if made is None else recalibrated(graph, p, made)
 
 
-def sharpened(graph: Graph, p: str, sharpness: float) -> str:
-    """See ``probability.temperature``."""
-    logs = graph.add("Mul", graph.add("Log", graph.add("Max", p, 1e-300)), sharpness)
-    return graph.add("Softmax", logs, axis=1)
+def recalibrated(graph: Graph, p: str, made: Recalibration) -> str:
+    """See ``probability.recalibration``."""
+    logs = graph.add("Log", graph.add("Max", p, 1e-300))
+    logits = graph.add("Add", graph.add("MatMul", logs, made.matrix.T), made.offsets)
+    return graph.add("Softmax", logits, axis=1)
 
 
 def decisions(graph: Graph, machines: Machines, X: str) -> str:
