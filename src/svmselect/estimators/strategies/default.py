@@ -89,7 +89,6 @@ def choose(
     first = len(session.records)
     with one_thread():
         made: list[Choice] = []
-        before: tuple[Record, ...] = ()
         for i, kernel in enumerate(kernels):
             task = Task.of(X, pairs, isotropic(kernel), loss, threads)
             own = f"{stage}kernel{i}/" if len(kernels) > 1 else stage
@@ -98,10 +97,12 @@ def choose(
             steps = Steps(task, session, own, unit, constants)
             known = coarse if coarse is not None and coarse.serves(steps) else None
             if known is not None and begin is None:
-                before += tuple(replace(one, run=f"{own}{one.run}") for one in known.records)
+                for one in known.records:  # told of now: a look is nobody's but the choice's
+                    if session.halted is None:
+                        session.note(replace(one, run=f"{own}{one.run}"), fresh=True)
             made.append(_Plan(steps, ard, tuple(categories), known).run(begin))
         chosen = min(made, key=lambda choice: choice.marginal)
-    records = (*before, *session.records[first:])
+    records = tuple(session.records[first:])
     return replace(chosen, records=records, seconds=time.perf_counter() - began)
 
 
