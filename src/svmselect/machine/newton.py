@@ -3,8 +3,8 @@
 The step solves (K + D) beta + b 1 = f + y slope/curvature with D = 1/(C w curvature), on the points
 where the loss has a curvature. (The form I + D^-1/2 K D^-1/2 of Gaussian-process codes conditions
 alike, but subtracts numbers of size C from one another.) O(n^3) a step; 5 to 40 steps. For the
-logistic loss this is the solver; for the squared hinge it finds the support vectors where
-working-set descent would crawl.
+logistic loss this is the reference, of which ``joint.py`` is the quick form for many rows; for the
+squared hinge it finds the support vectors where working-set descent would crawl.
 """
 
 from __future__ import annotations

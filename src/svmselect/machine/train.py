@@ -69,8 +69,9 @@ def solve(
     evaluating the objective where that is larger.
 
     Cost: about n steps of O(n) at most and a few factorisations of the free block (hinges), or
-    about ten factorisations of an n x n matrix (logistic). Memory: K itself and O(n + m^2), with m
-    free points.
+    about ten factorisations of an n x n matrix (logistic; from 500 rows on some tens of products
+    with K instead, where these lead to the same). Memory: K itself and O(n + m^2), with m free
+    points.
 
     Examples
     --------
