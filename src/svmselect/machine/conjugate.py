@@ -65,9 +65,13 @@ class Preconditioner:
             self.total = self.ones.sum(axis=-1)
 
     def _plain(self, R: Array, at: IntArray) -> Array:
-        W = self.W[at]
+        W, L = self.W[at], self.L
         V = W * R
-        return np.asarray(V - W * (((V @ self.L) @ self.inner[at]) @ self.L.T))
+        if R.shape[1] == 1:
+            return np.asarray(V - W * (((V @ L) @ self.inner[at]) @ L.T))
+        # a stack of small products is slower than one of them all
+        U = (V.reshape(-1, len(L)) @ L).reshape(*R.shape[:2], L.shape[1]) @ self.inner[at]
+        return np.asarray(V - W * (U.reshape(-1, L.shape[1]) @ L.T).reshape(R.shape))
 
     def solve(self, R: Array, at: IntArray) -> tuple[Array, Array]:
         """x and shift of the machines ``at``."""
