@@ -203,3 +203,16 @@ def test_a_model_of_nothing_predicts_the_share():
     p = model.predict_proba(rng.normal(size=(400, 3)))[:, 1]
     assert abs(p.mean() - 0.3) < 0.08
     assert np.mean(p > 0.5) < 0.25
+
+
+@pytest.mark.parametrize("cls", [AutoSVC, AutoKLR])
+def test_weights_of_classes_are_in_the_probabilities_of_several(cls):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 60)
+    X = rng.normal(size=(180, 2)) + np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])[y]
+    options = {"ard": "no", "random_state": 0}
+    plain = cls(**options).fit(X, y).predict_proba(X)
+    heavy = cls(class_weight={1: 5.0}, **options).fit(X, y).predict_proba(X)
+    assert plain.mean(axis=0) == pytest.approx(np.full(3, 1 / 3), abs=0.05)
+    # as often as their weights say: 5 of 7
+    assert heavy.mean(axis=0) == pytest.approx([1 / 7, 5 / 7, 1 / 7], abs=0.07)

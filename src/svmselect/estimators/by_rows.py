@@ -38,6 +38,7 @@ from svmselect.estimators.strategies.grown import (
 from svmselect.estimators.strategies.journal import PassJournal, passes_file
 from svmselect.machine.on_device import most_rows
 from svmselect.probability.calibration import Sigmoid
+from svmselect.probability.recalibration import fit_recalibration
 from svmselect.rows import ArrayRows, Rows
 from svmselect.rows.base import Told
 from svmselect.rows.scan import Bound, Scan, scan
@@ -55,6 +56,7 @@ CHOSEN_ON = 12_000
 
 _EACH = 1.5e-10  # seconds of training, for a row, a machine and a landmark's square
 _LEAST = 50  # landmarks
+_FOLDS = 5  # in which rows held out are held out from their own recalibration
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +178,7 @@ def grow(model: Any, many: Many, watch: Watch) -> None:
         many.rows, sample, chosen, budget,
         seed=many.seed, journal=journal, passing=watch.passing,
     )  # fmt: skip
-    _keep(model, grower.grow(), many)
+    _keep(model, grower.grow(), many, factors)
 
 
 def _affordable(seconds: float, rows: int, classes: int) -> int:
@@ -185,8 +187,11 @@ def _affordable(seconds: float, rows: int, classes: int) -> int:
     return int(np.clip(np.sqrt(0.5 * seconds / each), _LEAST, FIRST))
 
 
-def _keep(model: Any, grown: Grown, many: Many) -> None:
-    """Store the machines as the model's own, landmarks as support vectors."""
+def _keep(model: Any, grown: Grown, many: Many, factors: Array) -> None:
+    """Store the machines as the model's own, landmarks as support vectors.
+
+    ``factors`` are the weights of the classes.
+    """
     sample = many.sample
     k = len(model.classes_)
     member = np.searchsorted(model.classes_, grown.labels)
@@ -207,12 +212,22 @@ def _keep(model: Any, grown: Grown, many: Many) -> None:
         model.sigmoid_slope_ = np.array([-scale])
         spreads = [float(grown.decisions.std())]
         calibration: tuple[Sigmoid, ...] = (Sigmoid(-scale, shift, spreads[0]),)
+        told = np.exp(grown.softmax.logs(grown.decisions))
     else:  # decision values are logits then, one a class
-        model.dual_coef_ = np.ascontiguousarray(scale * coefficients.T)
-        model.intercept_ = scale * grown.intercept + shifts
+        weights = grown.counts * factors[grown.codes]
+        folds = np.arange(len(grown.codes)) % _FOLDS
+        p = np.exp(grown.softmax.logs(grown.decisions))
+        made, told = fit_recalibration(p, grown.codes, weights, folds)
+        # the matrix's rows sum to zero: what makes logarithms of logits falls out
+        turn = scale * made.matrix
+        model.dual_coef_ = np.ascontiguousarray(turn @ coefficients.T)
+        model.intercept_ = turn @ grown.intercept + made.matrix @ shifts + made.offsets
         model.sigmoid_slope_ = np.full(k, -1.0)
-        logits = grown.softmax.logits(grown.decisions)
+        logits = grown.softmax.logits(grown.decisions) @ made.matrix.T + made.offsets
         calibration = tuple(Sigmoid(-1.0, 0.0, float(f.std())) for f in logits.T)
+    model.recalibration_ = None
+    wrong = told.argmax(axis=1) != grown.codes
+    error = float(grown.counts @ wrong) / float(grown.counts.sum())
     model._posterior = None
     spread = np.std(model._scaling(sample.X), axis=0)
     model.feature_importances_ = by_input(model, relevance((grown.kernel,), spread))
@@ -230,7 +245,7 @@ def _keep(model: Any, grown: Grown, many: Many) -> None:
         value=grown.value,
         trace=Trace(records, before.trace.provenance, before.trace.path),
         notes=(*notes, *many.notes, *grown.notes),
-        error=ErrorEstimate(grown.error, float(grown.counts.sum())),
+        error=ErrorEstimate(error, float(grown.counts.sum())),
         calibration=calibration,
         held_out=None,
         normalised=None,
@@ -239,14 +254,13 @@ def _keep(model: Any, grown: Grown, many: Many) -> None:
         kept=sample.rows,
         members=tuple(float(sample.labels[name]) for name in model.classes_.tolist()),
     )
-    _decide(model, grown, sample)
+    _decide(model, grown, sample, told)
     model._judge = model._unpacked()
 
 
-def _decide(model: Any, grown: Grown, sample: Scan) -> None:
+def _decide(model: Any, grown: Grown, sample: Scan, p: Array) -> None:
     """What is decided by rows held out: the threshold, and how far sets of classes reach."""
     held = Held(model.classes_, grown.codes, grown.counts)
-    p = np.exp(grown.softmax.logs(grown.decisions))
     judged = Judged(p, np.arange(len(p)))
     decided = rule(model.threshold, held, judged)
     model._utilities = None if decided is None else decided.utilities

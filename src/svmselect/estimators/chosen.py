@@ -178,7 +178,9 @@ def recalibrated(problem: Problem, chosen: Chosen) -> Chosen:
         return chosen
     codes, counts = problem.codes[held.rows], problem.counts[held.rows]
     groups = problem.splits.test[held.rows].argmax(axis=1)
-    made, p = fit_recalibration(held.probabilities, codes, counts, groups)
+    # what the classes weigh is to be in the probabilities, as it is in the sigmoids
+    weights = problem.weights[held.rows]
+    made, p = fit_recalibration(held.probabilities, codes, weights, groups)
     wrong = p.argmax(axis=1) != codes
     error = ErrorEstimate(float(counts @ wrong / counts.sum()), float(problem.counts.sum()))
     return replace(chosen, recalibration=made, held_out=replace(held, probabilities=p), error=error)
