@@ -320,8 +320,9 @@ def plot(out: Path, picture: Path) -> None:
         million = part["rows"] / 1e6
         left.plot(million, part["cpu"] / 60.0, "o-", label=f"{inputs} inputs")
         right.plot(million, part["peak"], "o-", label=f"{inputs} inputs")
-        on_disk = 8e6 * million * (inputs + 1) / 2**30
-        right.plot(million, on_disk, ":", color="0.6", label=f"the rows, {inputs} inputs")
+        if len(part) > 1:
+            whole = 8e6 * million * (inputs + 1) / 2**30
+            right.plot(million, whole, ":", color="0.6", label=f"the rows, {inputs} inputs")
     left.set(xlabel="million rows", ylabel="minutes of processor time", ylim=(0, None))
     right.set(xlabel="million rows", ylabel="peak memory, GiB", ylim=(0, None))
     for axes in (left, right):
