@@ -88,6 +88,12 @@ def test_columns_kept_and_json(here: Here, table: Path, model: Path) -> None:
     refused(here("predict", model, table, "--json"), "add -o FILE")
 
 
+def test_a_dash_is_standard_output(here: Here, table: Path, model: Path) -> None:
+    plain, dashed = (here("predict", model, table, *more) for more in ((), ("-o", "-")))
+    assert dashed.out == plain.out
+    assert not Path("-").exists()
+
+
 def test_texts_not_seen_are_reported(here: Here, table: Path, model: Path) -> None:
     frame = clients()
     frame.loc[:4, "town"] = "Genf"
