@@ -40,8 +40,8 @@ def run(
 ) -> None:
     """Read, predict and write piece by piece; nothing is written where a row cannot be used.
 
-    ``target`` is "-" or None for standard output. ``escape`` marks texts that a spreadsheet would take for formulas; ``coverage`` asks for sets of
-    classes.
+    ``target`` is "-" or None for standard output. ``escape`` marks texts that a spreadsheet would
+    take for formulas; ``coverage`` asks for sets of classes.
     """
     target = None if target is not None and str(target) == "-" else target
     if coverage is not None and not 0.0 < coverage < 1.0:
