@@ -226,3 +226,8 @@ def test_many_parameters_are_left_to_one_factorisation() -> None:
     assert jacobians_jointly(kernel(X), asked, RBF(1.0).tangents(X, RBF(1.0)(X), {}), True) == [
         None
     ]  # few rows
+
+
+def test_time_that_is_over_ends_it() -> None:
+    with pytest.raises(clock.OutOfTimeError), clock.until(clock.now() - 1.0):
+        train_jointly(RBF(1.0)(X), Y, folds(Y), 1.0, "logistic", True, (None,) * 3)
