@@ -31,13 +31,14 @@ def jacobians_jointly(
     terms = [tangent.arrays() for tangent in tangents]
     if not all(term is not None and len(term) == 3 for term in terms):
         return found  # length scales of their own
+    groups: dict[int, list[int]] = {}
+    for i, a in enumerate(asked):
+        n = len(a.solution.y)
+        if serves(a.solution.loss, n) and (1 + len(terms)) * _ROWS_EACH <= n:
+            groups.setdefault(id(a.rows), []).append(i)
     moved: list[Array] | None = None
-    for one in dict.fromkeys(id(a.rows) for a in asked):
-        at = [i for i, a in enumerate(asked) if id(a.rows) == one]
-        rows, s = asked[at[0]].rows, asked[at[0]].solution
-        n = len(s.y)
-        if not serves(s.loss, n) or (1 + len(terms)) * _ROWS_EACH > n:
-            continue
+    for at in groups.values():
+        rows = asked[at[0]].rows
         look()
         if moved is None:
             moved = [
