@@ -52,7 +52,7 @@ class Coarse:
     records: tuple[Record, ...]
 
     def serves(self, steps: Steps) -> bool:
-        """Whether the path is one of these steps, all of which are kept in the trace alone."""
+        """Whether these steps begin with it; a checkpoint has each evaluation, so it is walked."""
         same = self.kernel == steps.task.kernel and self.loss == steps.task.loss
         return same and steps.session.journal is None
 
