@@ -165,3 +165,16 @@ def test_many_rows_are_refused_or_left_to_the_sigmoid(monkeypatch):
 def test_other_words_are_refused(wrong):
     with pytest.raises(ValueError, match=r"probability=.* is not one of 'sigmoid', 'posterior'"):
         averaged(probability=wrong)
+
+
+def test_a_posterior_is_compared_with_what_the_machines_would_say() -> None:
+    fitted = {
+        p: AutoSVC(probability=p, ard="no", random_state=0).fit(X3, y3)
+        for p in ("auto", "posterior", "sigmoid")
+    }
+    said = next(n for n in fitted["auto"].selection_.notes if "by the posterior" in n)
+    held = fitted["sigmoid"].held_out_proba_
+    own = np.log(held[np.arange(len(y3)), np.searchsorted(np.unique(y3), y3)]).mean()
+    assert f"{own:.4f} by the sigmoids" in said
+    assert fitted["posterior"].recalibration_ is None
+    assert fitted["sigmoid"].recalibration_.shape == (3, 4)

@@ -14,7 +14,7 @@ import numpy as np
 
 from svmselect import clock
 from svmselect.data import Pair
-from svmselect.estimators.chosen import Chosen, OutOfFold, Setting, hold_out
+from svmselect.estimators.chosen import Chosen, OutOfFold, Setting, hold_out, mean_likelihood
 from svmselect.estimators.posteriors import Gaussian, Model, Posteriors
 from svmselect.estimators.problem import Problem
 from svmselect.parallel import one_thread
@@ -72,9 +72,8 @@ def _averaged(
         found = [_run(problem, pair, chosen.setting, p, model) for p, pair in enumerate(pairs)]
         held = _held_out(problem, pairs, chosen.setting, found, model)
         plain = logistic(held)
-        other = hold_out(problem, pairs, chosen.setting, model.loss)
+        fitted = by_sigmoids(problem, pairs, chosen, model.loss)
     averaged = held.likelihood(problem, plain)
-    fitted = other.likelihood(problem, chosen.sigmoids)
     note = f"log-likelihood of held-out rows: {averaged:.4f} by the posterior, {fitted:.4f} by "
     note += "the sigmoid" if len(pairs) == 1 else "the sigmoids"
     notes = [Note("course", note)]
@@ -92,10 +91,18 @@ def _averaged(
         chosen,
         error=error,
         held_out=kept,
+        recalibration=None,
         posterior=Posteriors(
             chosen.setting.kernels, problem.X, gaussians, model, len(problem.classes)
         ),
     )
+
+
+def by_sigmoids(problem: Problem, pairs: Sequence[Pair], chosen: Chosen, loss: str) -> float:
+    """What held-out rows say of the sigmoids, and of their recalibration where there is one."""
+    if chosen.recalibration is not None and chosen.held_out is not None:
+        return mean_likelihood(problem, chosen.held_out)
+    return hold_out(problem, pairs, chosen.setting, loss).likelihood(problem, chosen.sigmoids)
 
 
 def hold_out_posteriors(

@@ -123,15 +123,20 @@ class OutOfFold:
     def likelihood(self, problem: Problem, sigmoids: Sequence[Sigmoid]) -> float:
         """The mean log-probability of the classes that the held-out rows are of."""
         p = self.probabilities(sigmoids, len(problem.classes))
-        weights = problem.counts[self.rows]
-        given = np.maximum(p[np.arange(len(p)), problem.codes[self.rows]], 1e-300)
-        return float(weights @ np.log(given) / weights.sum())
+        return mean_likelihood(problem, HeldOut(self.rows, self.decisions, p))
 
     def probabilities(self, sigmoids: Sequence[Sigmoid], k: int) -> Array:
         """Class probabilities of the held-out rows, by these sigmoids."""
         shifts = np.array([sigmoid.shift for sigmoid in sigmoids])
         slopes = np.array([sigmoid.slope for sigmoid in sigmoids])
         return class_probabilities(self.decisions + shifts, slopes, k)
+
+
+def mean_likelihood(problem: Problem, held: HeldOut) -> float:
+    """The mean log-probability of the classes that held-out rows are of."""
+    p, weights = held.probabilities, problem.counts[held.rows]
+    given = np.maximum(p[np.arange(len(p)), problem.codes[held.rows]], 1e-300)
+    return float(weights @ np.log(given) / weights.sum())
 
 
 def hold_out(

@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from svmselect.data import Pair
-from svmselect.estimators.averaging import logistic
-from svmselect.estimators.chosen import Chosen, OutOfFold, Setting, hold_out
+from svmselect.estimators.averaging import by_sigmoids, logistic
+from svmselect.estimators.chosen import Chosen, OutOfFold, Setting
 from svmselect.estimators.posteriors import Gaussian, Model, Posteriors
 from svmselect.estimators.problem import Problem
 from svmselect.kernels import Kernel
@@ -40,11 +40,11 @@ def by_moderation(problem: Problem, pairs: Sequence[Pair], chosen: Chosen, model
     setting = chosen.setting
     with one_thread():
         held = hold_out_moderated(problem, pairs, setting, model)
-        other = hold_out(problem, pairs, setting, model.loss)
+        fitted = by_sigmoids(problem, pairs, chosen, model.loss)
     plain = logistic(held)
     note = (
         f"log-likelihood of held-out rows: {held.likelihood(problem, plain):.4f} moderated, "
-        f"{other.likelihood(problem, chosen.sigmoids):.4f} by the sigmoid"
+        f"{fitted:.4f} by the sigmoid"
     )
     found = tuple(
         _pair(problem.X, pair, *setting.of(p), setting.fit_intercept, pair.weights, model.loss)
@@ -56,6 +56,7 @@ def by_moderation(problem: Problem, pairs: Sequence[Pair], chosen: Chosen, model
         notes=(*chosen.notes, Note("course", note)),
         error=error,
         held_out=kept,
+        recalibration=None,
         posterior=Posteriors(setting.kernels, problem.X, found, model, len(problem.classes)),
     )
 
