@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from svmselect import AutoSVC
-from svmselect.estimators import by_default, by_scoring
+from svmselect import AutoSVC, clock
+from svmselect.estimators import base, by_default, by_scoring, chosen
 from svmselect.estimators.strategies import many_rows as large
 from svmselect.machine import solve
 
@@ -16,6 +16,7 @@ x3, y3 = make_classification(300, 3, n_redundant=0, n_informative=3, n_classes=3
 @pytest.fixture(autouse=True)
 def few_are_many(monkeypatch):
     monkeypatch.setattr(by_default, "MANY", 100)
+    monkeypatch.setattr(base, "MANY", 100)
     monkeypatch.setitem(large.choose_large.__kwdefaults__, "limit", 80)
     monkeypatch.setitem(large.choose_large.__kwdefaults__, "subsets", 2)
 
@@ -55,3 +56,32 @@ def test_scoring_of_many_rows(monkeypatch):
     monkeypatch.setattr(by_scoring, "EXACT", 200)
     with pytest.raises(ValueError, match="260 rows are too many"):
         AutoSVC(scoring="roc_auc", random_state=0, ard="no").fit(X, y)
+
+
+@pytest.mark.parametrize("multi_class", ["ovo", "ovo-separate"])
+def test_a_sample_says_how_sure_several_classes_are(multi_class):
+    rng = np.random.default_rng(0)
+    y = np.arange(600) % 4
+    around = np.column_stack([np.cos(np.pi * y / 2.0), np.sin(np.pi * y / 2.0)])
+    X = rng.normal(size=(600, 2)) + 6.0 * around
+    options = {"multi_class": multi_class, "ard": "no", "random_state": 0}
+    model = AutoSVC(**options).fit(X[:300], y[:300])
+    assert model.recalibration_.shape == (4, 5)
+    assert model.selection_.error.of == "classes"
+    held = np.isfinite(model.held_out_proba_).all(axis=1)
+    # of each class its share of 100, or all that it has up to 30
+    assert np.bincount(y[:300][held]).tolist() == [30] * 4
+    p = model.predict_proba(X[300:])
+    assert -np.log(p[np.arange(300), y[300:]]).mean() < 0.02
+    sets = model.predict_set(X[300:], alpha=0.1)
+    assert sets[np.arange(300), y[300:]].mean() > 0.85
+
+
+def test_there_is_no_sample_when_time_is_over(monkeypatch):
+    def late(*_):
+        raise clock.OutOfTimeError
+
+    monkeypatch.setattr(chosen, "_of_sample", late)
+    model = AutoSVC(random_state=0, ard="no").fit(x3, y3)
+    assert model.recalibration_ is None
+    assert np.isfinite(model.predict_proba(x3)).all()

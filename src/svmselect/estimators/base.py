@@ -27,7 +27,7 @@ from svmselect.estimators.by_default import MANY, Limits, by_default
 from svmselect.estimators.by_rows import Many, grow, idle_device, of_arrays, several
 from svmselect.estimators.by_scoring import as_scorer, by_scoring
 from svmselect.estimators.callbacks import CallbackSupportMixin, Reporter, Watch, with_callbacks
-from svmselect.estimators.chosen import fitted_machines, recalibrated
+from svmselect.estimators.chosen import Chosen, fitted_machines, recalibrated
 from svmselect.estimators.decisions import Judged, check_threshold, rule
 from svmselect.estimators.following import Following, interrupted
 from svmselect.estimators.given import by_input, categories, dense, learned, spans, variables
@@ -259,17 +259,20 @@ class AutoMachine(CallbackSupportMixin, Predictor):  # type: ignore[misc]
                 if not _ended(found[-1].notes).ok:
                     break  # what ended it leaves nothing for the next one
             losses = losses[: len(found)]
-        found = [
-            by_two_points(problem, pairs, recalibrated(problem, chosen), loss)
-            for loss, chosen in zip(losses, found, strict=True)
-        ]
+
+        def ready(loss: str, chosen: Chosen) -> Chosen:
+            if not limits.rough:  # else many more rows will tell
+                chosen = recalibrated(problem, chosen, loss, MANY, limits.end(late=0.5))
+            return by_two_points(problem, pairs, chosen, loss)
+
+        found = [ready(loss, chosen) for loss, chosen in zip(losses, found, strict=True)]
         members = weighed(problem, losses, found)
         if average:
             return averaged(problem, members)
         loss, chosen = members[0].loss, members[0].chosen
         if scorer is not None:
             chosen = by_scoring(problem, pairs, chosen, loss, self.scoring, scorer, limits.end())
-            chosen = by_two_points(problem, pairs, recalibrated(problem, chosen), loss)
+            chosen = ready(loss, chosen)
         if self.probability == "moderated":
             chosen = by_moderation(problem, pairs, chosen, Model(loss, True, True))
         elif self.probability != "sigmoid":

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 from scipy.sparse import csr_array
 
-from svmselect.clock import look
+from svmselect import clock
 from svmselect.data import Pair
 from svmselect.estimators.machines import Machines, class_probabilities
 from svmselect.estimators.posteriors import Posteriors
@@ -26,6 +26,8 @@ from svmselect.probability.recalibration import Recalibration, fit_recalibration
 from svmselect.search.trace import Record
 from svmselect.selection.result import HeldOut
 from svmselect.types import Array, ErrorEstimate, IntArray, Note
+
+_ENOUGH = 30  # rows of a class, of which a sample has all
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,14 +159,14 @@ def hold_out(
     for (C, kernel), numbers in _by_kernel(pairs, setting):
         K, groups = kernel(problem.X), []
         for pair in (pairs[p] for p in numbers):
-            look()
+            clock.look()
             trained = problem.splits.train[pair.rows, : len(tests)].T * pair.weights
             shares = trained.sum(axis=1, keepdims=True) / pair.weights.sum()
             rows = None if len(pair.rows) == len(K) else pair.rows
             groups.append(Group(rows, pair.y, trained / shares, [None] * len(tests)))
         made = train_together(K, groups, C, loss, setting.fit_intercept)
         for k, test in enumerate(tests):
-            look()
+            clock.look()
             machines = [fold[k] for fold in made]
             columns = [pairs[p].rows[m.support] for p, m in zip(numbers, machines, strict=True)]
             values = np.concatenate([m.beta[m.support] for m in machines])
@@ -176,19 +178,61 @@ def hold_out(
     return OutOfFold(np.concatenate(tests), np.concatenate(found))
 
 
-def recalibrated(problem: Problem, chosen: Chosen) -> Chosen:
-    """With coupled probabilities that are as sure as the held-out rows say they may be."""
-    held = chosen.held_out
-    if held is None or len(problem.classes) == 2 or chosen.posterior is not None:
+def recalibrated(
+    problem: Problem, chosen: Chosen, loss: str, most: int, end: float | None
+) -> Chosen:
+    """With coupled probabilities that are as sure as the held-out rows say they may be.
+
+    Where none were held out in all classes at once, as with more than ``most`` rows, a sample of so
+    many is, if there is time until ``end``.
+    """
+    if len(problem.classes) == 2 or chosen.posterior is not None:
         return chosen
+    held = chosen.held_out
+    if held is None and len(problem) > most:
+        try:
+            with clock.until(end):
+                held = _of_sample(problem, chosen, loss, most)
+        except clock.OutOfTimeError:
+            return chosen
+    if held is None:
+        return chosen
+    made, told = recalibration_of(problem, held)
     codes, counts = problem.codes[held.rows], problem.counts[held.rows]
-    groups = problem.splits.test[held.rows].argmax(axis=1)
+    wrong = told.probabilities.argmax(axis=1) != codes
+    seen = problem.counts if chosen.held_out is not None else counts
+    error = ErrorEstimate(float(counts @ wrong / counts.sum()), float(seen.sum()))
+    return replace(chosen, recalibration=made, held_out=told, error=error)
+
+
+def recalibration_of(problem: Problem, held: HeldOut) -> tuple[Recalibration, HeldOut]:
+    """Fit it to held-out rows; and what is said of these then."""
+    rows, p = held.rows, held.probabilities
+    groups = problem.splits.test[rows].argmax(axis=1)
     # what the classes weigh is to be in the probabilities, as it is in the sigmoids
-    weights = problem.weights[held.rows]
-    made, p = fit_recalibration(held.probabilities, codes, weights, groups)
-    wrong = p.argmax(axis=1) != codes
-    error = ErrorEstimate(float(counts @ wrong / counts.sum()), float(problem.counts.sum()))
-    return replace(chosen, recalibration=made, held_out=replace(held, probabilities=p), error=error)
+    made, told = fit_recalibration(p, problem.codes[rows], problem.weights[rows], groups)
+    return made, replace(held, probabilities=told)
+
+
+def _of_sample(problem: Problem, chosen: Chosen, loss: str, most: int) -> HeldOut:
+    """Hold out a sample, every class by its share but of small ones all; folds stay what they are.
+
+    Its machines have fewer rows than the final ones, so what they say is a little less sure.
+    """
+    found = []
+    for code, count in enumerate(np.bincount(problem.codes)):
+        size = max(int(most * count / len(problem)), min(int(count), _ENOUGH))
+        rows = np.flatnonzero(problem.codes == code)
+        found.append(rows[np.linspace(0, count - 1, size).round().astype(np.intp)])
+    rows = np.sort(np.concatenate(found))
+    part = replace(
+        problem, X=problem.X[rows], codes=problem.codes[rows], weights=problem.weights[rows],
+        counts=problem.counts[rows], first=problem.first[rows], splits=problem.splits.at(rows),
+        coarse=None,
+    )  # fmt: skip
+    held = hold_out(part, part.pairs(), chosen.setting, loss)
+    p = held.probabilities(chosen.sigmoids, len(problem.classes))
+    return HeldOut(rows[held.rows], held.decisions, p)
 
 
 def _by_kernel(

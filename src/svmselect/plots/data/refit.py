@@ -14,7 +14,7 @@ from svmselect.criteria import Criterion, available
 from svmselect.data import Pair, stratified_folds
 from svmselect.estimators.averaging import hold_out_posteriors, logistic
 from svmselect.estimators.by_criterion import SearchOptions
-from svmselect.estimators.chosen import OutOfFold, Setting, hold_out
+from svmselect.estimators.chosen import OutOfFold, Setting, hold_out, recalibration_of
 from svmselect.estimators.given import dense, encoded, spans, variables
 from svmselect.estimators.moderated import hold_out_moderated
 from svmselect.estimators.options import bends, is_default, standardises
@@ -25,6 +25,7 @@ from svmselect.estimators.scaling import Scaling
 from svmselect.parallel import single_threaded
 from svmselect.plots.data.calibration import CalibrationData, calibration_data
 from svmselect.probability.calibration import Sigmoid
+from svmselect.selection.result import HeldOut
 from svmselect.types import Array, IntArray
 
 MANY = 2000
@@ -167,7 +168,10 @@ class Refit:
             sigmoids: Sequence[Sigmoid] = logistic(held)
         else:
             sigmoids = held.sigmoids(problem) if self.sampled else self.sigmoids()
-        return held.rows, held.probabilities(sigmoids, len(problem.classes))
+        p = held.probabilities(sigmoids, len(problem.classes))
+        if self.model.recalibration_ is not None:
+            p = recalibration_of(problem, HeldOut(held.rows, held.decisions, p))[1].probabilities
+        return held.rows, p
 
     @property
     def source(self) -> str:
