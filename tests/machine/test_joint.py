@@ -231,3 +231,31 @@ def test_many_parameters_are_left_to_one_factorisation() -> None:
 def test_time_that_is_over_ends_it() -> None:
     with pytest.raises(clock.OutOfTimeError), clock.until(clock.now() - 1.0):
         train_jointly(RBF(1.0)(X), Y, folds(Y), 1.0, "logistic", True, (None,) * 3)
+
+
+@pytest.mark.parametrize("fails", ["gradients", "columns"])
+def test_jacobians_that_are_left_undone(fails: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("svmselect.machine.joint_forward._ROWS_EACH", 1)
+    if fails == "gradients":
+        monkeypatch.setattr("svmselect.machine.joint_forward._PRODUCTS", 1)
+    else:
+
+        def refused(*_: object) -> None:
+            raise FloatingPointError
+
+        monkeypatch.setattr("svmselect.machine.conjugate._inverse", refused)
+    kernel = RBF(1.0)
+    K = kernel(X)
+    asked = [Asked(None, solve(K, Y, 3.0, "logistic", True, w), np.arange(3)) for w in folds(Y)]
+    assert jacobians_jointly(K, asked, kernel.tangents(X, K, {}), True) == [None] * 3
+
+
+def test_starts_from_which_nothing_converges_are_left_undone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    K, weights = RBF(1.0)(X), folds(Y)
+    near = [solve(K, Y, 1.1, "logistic", True, w) for w in weights]
+    assert None not in train_jointly(K, Y, weights, 1.0, "logistic", True, near)
+    monkeypatch.setattr(joint, "_PRODUCTS", 1)
+    far = [solve(K, Y, 30.0, "logistic", True, w) for w in weights]
+    assert train_jointly(K, Y, weights, 1.0, "logistic", True, far) == [None] * 3

@@ -1,5 +1,7 @@
 """Exact machines on a device, against those of ``solve``."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -101,3 +103,16 @@ def test_what_fits_on_a_card(monkeypatch):
     assert 25_000 < most_rows("cuda") < 32_000
     monkeypatch.undo()
     assert most_rows("torch-cpu") is None
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_matrices_that_cannot_be_factored(device):
+    X, _, _ = problem(1, n=30)
+    gram = Gram.of(RBF(1.0), X, device)
+    rhs = np.ones(30)
+    solved = gram.lifted(np.full(30, 0.5))
+    assert solved is not None
+    wanted = np.linalg.solve(np.asarray(gram) + 0.5 * np.eye(30), rhs)
+    np.testing.assert_allclose(solved(rhs), wanted, rtol=1e-8)
+    # no rounding error makes that definite
+    assert replace(gram, K=-gram.K).lifted(np.zeros(30)) is None
