@@ -59,7 +59,7 @@ def test_scoring_of_many_rows(monkeypatch):
 
 
 @pytest.mark.parametrize("multi_class", ["ovo", "ovo-separate"])
-def test_a_sample_says_how_sure_several_classes_are(multi_class):
+def test_a_fold_says_how_sure_several_classes_are(multi_class):
     rng = np.random.default_rng(0)
     y = np.arange(600) % 4
     around = np.column_stack([np.cos(np.pi * y / 2.0), np.sin(np.pi * y / 2.0)])
@@ -69,19 +69,32 @@ def test_a_sample_says_how_sure_several_classes_are(multi_class):
     assert model.recalibration_.shape == (4, 5)
     assert model.selection_.error.of == "classes"
     held = np.isfinite(model.held_out_proba_).all(axis=1)
-    # of each class its share of 100, or all that it has up to 30
-    assert np.bincount(y[:300][held]).tolist() == [30] * 4
+    assert np.bincount(y[:300][held]).tolist() == [15] * 4  # a fold of five
     p = model.predict_proba(X[300:])
     assert -np.log(p[np.arange(300), y[300:]]).mean() < 0.02
     sets = model.predict_set(X[300:], alpha=0.1)
     assert sets[np.arange(300), y[300:]].mean() > 0.85
 
 
-def test_there_is_no_sample_when_time_is_over(monkeypatch):
+def test_more_rows_are_sampled_for_that_fold_and_small_classes_are_whole(monkeypatch):
+    monkeypatch.setattr(chosen, "_MOST", 120)
+    monkeypatch.setattr(chosen, "_ENOUGH", 20)
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1, 2], [140, 140, 20])
+    X = rng.normal(size=(300, 2)) + np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]])[y]
+    model = AutoSVC(ard="no", random_state=0).fit(X, y)
+    held = np.isfinite(model.held_out_proba_).all(axis=1)
+    counts = np.bincount(y[held])
+    assert counts[2] == 4  # a fifth of all
+    assert 20 <= counts.sum() <= 30
+    assert model.predict_proba(X)[np.arange(300), y].min() > 0.01
+
+
+def test_there_is_no_fold_when_time_is_over(monkeypatch):
     def late(*_):
         raise clock.OutOfTimeError
 
-    monkeypatch.setattr(chosen, "_of_sample", late)
+    monkeypatch.setattr(chosen, "_of_one_fold", late)
     model = AutoSVC(random_state=0, ard="no").fit(x3, y3)
     assert model.recalibration_ is None
     assert np.isfinite(model.predict_proba(x3)).all()

@@ -27,7 +27,9 @@ from svmselect.search.trace import Record
 from svmselect.selection.result import HeldOut
 from svmselect.types import Array, ErrorEstimate, IntArray, Note
 
-_ENOUGH = 30  # rows of a class, of which a sample has all
+_MOST = 8000  # rows that one fold is held out of
+_ENOUGH = 50  # rows of a class, of which that has all
+_PARTS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,8 +185,8 @@ def recalibrated(
 ) -> Chosen:
     """With coupled probabilities that are as sure as the held-out rows say they may be.
 
-    Where none were held out in all classes at once, as with more than ``most`` rows, a sample of so
-    many is, if there is time until ``end``.
+    Where none were held out in all classes at once, as with more than ``most`` rows, one fold is,
+    if there is time until ``end``.
     """
     if len(problem.classes) == 2 or chosen.posterior is not None:
         return chosen
@@ -192,7 +194,7 @@ def recalibrated(
     if held is None and len(problem) > most:
         try:
             with clock.until(end):
-                held = _of_sample(problem, chosen, loss, most)
+                held = _of_one_fold(problem, chosen, loss)
         except clock.OutOfTimeError:
             return chosen
     if held is None:
@@ -209,28 +211,30 @@ def recalibration_of(problem: Problem, held: HeldOut) -> tuple[Recalibration, He
     """Fit it to held-out rows; and what is said of these then."""
     rows, p = held.rows, held.probabilities
     groups = problem.splits.test[rows].argmax(axis=1)
+    if (groups == groups[0]).all():  # folds of one that was held out alone
+        groups = np.arange(len(rows)) % _PARTS
     # what the classes weigh is to be in the probabilities, as it is in the sigmoids
     made, told = fit_recalibration(p, problem.codes[rows], problem.weights[rows], groups)
     return made, replace(held, probabilities=told)
 
 
-def _of_sample(problem: Problem, chosen: Chosen, loss: str, most: int) -> HeldOut:
-    """Hold out a sample, every class by its share but of small ones all; folds stay what they are.
+def _of_one_fold(problem: Problem, chosen: Chosen, loss: str) -> HeldOut:
+    """Hold out the first fold; of more rows than ``_MOST`` a sample, of small classes all rows.
 
-    Its machines have fewer rows than the final ones, so what they say is a little less sure.
+    Machines of much fewer rows than the final ones would say too little of these.
     """
     found = []
     for code, count in enumerate(np.bincount(problem.codes)):
-        size = max(int(most * count / len(problem)), min(int(count), _ENOUGH))
+        size = max(int(_MOST * count / len(problem)), _ENOUGH)
         rows = np.flatnonzero(problem.codes == code)
-        found.append(rows[np.linspace(0, count - 1, size).round().astype(np.intp)])
+        found.append(rows[np.linspace(0, count - 1, min(size, int(count))).round().astype(np.intp)])
     rows = np.sort(np.concatenate(found))
     part = replace(
         problem, X=problem.X[rows], codes=problem.codes[rows], weights=problem.weights[rows],
         counts=problem.counts[rows], first=problem.first[rows], splits=problem.splits.at(rows),
         coarse=None,
     )  # fmt: skip
-    held = hold_out(part, part.pairs(), chosen.setting, loss)
+    held = hold_out(part, part.pairs(), chosen.setting, loss, folds=1)
     p = held.probabilities(chosen.sigmoids, len(problem.classes))
     return HeldOut(rows[held.rows], held.decisions, p)
 
