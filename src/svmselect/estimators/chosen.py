@@ -118,11 +118,8 @@ class OutOfFold:
         Both as the record of the selection has them.
         """
         p = self.probabilities(sigmoids, len(problem.classes))
-        weights = problem.counts[self.rows]
-        wrong = p.argmax(axis=1) != problem.codes[self.rows]
-        error = float(weights @ wrong / weights.sum())
-        estimate = ErrorEstimate(error, float(problem.counts.sum()))
-        return estimate, HeldOut(self.rows, self.decisions, p)
+        held = HeldOut(self.rows, self.decisions, p)
+        return ErrorEstimate(share_wrong(problem, held), float(problem.counts.sum())), held
 
     def likelihood(self, problem: Problem, sigmoids: Sequence[Sigmoid]) -> float:
         """The mean log-probability of the classes that the held-out rows are of."""
@@ -134,6 +131,13 @@ class OutOfFold:
         shifts = np.array([sigmoid.shift for sigmoid in sigmoids])
         slopes = np.array([sigmoid.slope for sigmoid in sigmoids])
         return class_probabilities(self.decisions + shifts, slopes, k)
+
+
+def share_wrong(problem: Problem, held: HeldOut) -> float:
+    """The share of held-out rows whose most probable class is not their own."""
+    weights = problem.counts[held.rows]
+    wrong = held.probabilities.argmax(axis=1) != problem.codes[held.rows]
+    return float(weights @ wrong / weights.sum())
 
 
 def mean_likelihood(problem: Problem, held: HeldOut) -> float:
@@ -200,10 +204,8 @@ def recalibrated(
     if held is None:
         return chosen
     made, told = recalibration_of(problem, held)
-    codes, counts = problem.codes[held.rows], problem.counts[held.rows]
-    wrong = told.probabilities.argmax(axis=1) != codes
-    seen = problem.counts if chosen.held_out is not None else counts
-    error = ErrorEstimate(float(counts @ wrong / counts.sum()), float(seen.sum()))
+    seen = problem.counts if chosen.held_out is not None else problem.counts[held.rows]
+    error = ErrorEstimate(share_wrong(problem, told), float(seen.sum()))
     return replace(chosen, recalibration=made, held_out=told, error=error)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from svmselect.estimators.chosen import Chosen
+from svmselect.estimators.chosen import Chosen, mean_likelihood, share_wrong
 from svmselect.estimators.problem import Problem
 from svmselect.kernels import Kernel
 from svmselect.types import ErrorEstimate, Note
@@ -50,10 +50,7 @@ def height(problem: Problem, chosen: Chosen) -> float:
     held = chosen.held_out
     if held is None:
         return float(problem.counts.sum()) * chosen.value - chosen.charge
-    seen = problem.counts[held.rows]
-    given = held.probabilities[np.arange(len(held.rows)), problem.codes[held.rows]]
-    mean = float(seen @ np.log(np.maximum(given, 1e-300))) / float(seen.sum())
-    return float(problem.counts.sum()) * mean - chosen.charge
+    return float(problem.counts.sum()) * mean_likelihood(problem, held) - chosen.charge
 
 
 def weighed(problem: Problem, losses: Sequence[str], found: Sequence[Chosen]) -> list[Member]:
@@ -74,14 +71,12 @@ def averaged(problem: Problem, members: Sequence[Member]) -> list[Member]:
     said = [m.weight * h.probabilities for m in members if (h := m.chosen.held_out) is not None]
     if held is None or len(members) == 1 or len(said) < len(members):
         return list(members)
-    mixed = np.sum(said, axis=0)
-    counts = problem.counts[held.rows]
-    wrong = mixed.argmax(axis=1) != problem.codes[held.rows]
-    error = ErrorEstimate(float(counts @ wrong / counts.sum()), float(problem.counts.sum()))
+    mixed = replace(held, probabilities=np.sum(said, axis=0))
+    error = ErrorEstimate(share_wrong(problem, mixed), float(problem.counts.sum()))
     forms = ", ".join(f"{m.weight:.0%} {m.loss} {_form(m)}" for m in members)
     note = Note("course", f"probabilities are averaged over {len(members)} machines: {forms}")
     chosen = replace(
-        lead.chosen, error=error, held_out=replace(held, probabilities=mixed),
+        lead.chosen, error=error, held_out=mixed,
         notes=(*lead.chosen.notes, note),
     )  # fmt: skip
     return [replace(lead, chosen=chosen), *members[1:]]

@@ -53,51 +53,36 @@ def evidence_on(
 ) -> Evidence:
     """What ``propagate`` finds for ``kernel(X)``, and how it moves with the kernel. O(n^3)."""
     with within_memory(device, len(y), "give rank=, fewer rows, or a device with more of it"):
-        return _evidence(device, kernel, X, y, C, loss, weights, normalised, start, gradient)
+        on, backend = get_device(device), get_backend(device)
+        diagonal = np.asarray(kernel.diag(X), dtype=np.float64)
+        check_scale(np.diag(diagonal[[int(np.argmax(diagonal))]]))
+        K = values(kernel, X, X, on)
+        prior = DensePrior(K, diagonal, backend, signed=not log_concave(loss, normalised))
+        begin = start if start is not None and len(start.precision) == len(y) else None
+        if begin is None and not prior.signed:
+            begin = landmark_start.begin(prior, y, C, loss, weights)
 
+        def equations(C: float) -> Equations:
+            return Equations(prior, y, get_sites(loss, C, weights, normalised))
 
-def _evidence(
-    device: str,
-    kernel: Kernel,
-    X: Array,
-    y: Array,
-    C: float,
-    loss: str,
-    weights: Array,
-    normalised: bool,
-    start: Start | None,
-    gradient: bool,
-) -> Evidence:
-    on, backend = get_device(device), get_backend(device)
-    diagonal = np.asarray(kernel.diag(X), dtype=np.float64)
-    check_scale(np.diag(diagonal[[int(np.argmax(diagonal))]]))
-    K = values(kernel, X, X, on)
-    prior = DensePrior(K, diagonal, backend, signed=not log_concave(loss, normalised))
-    begin = start if start is not None and len(start.precision) == len(y) else None
-    if begin is None and not prior.signed:
-        begin = landmark_start.begin(prior, y, C, loss, weights)
-
-    def equations(C: float) -> Equations:
-        return Equations(prior, y, get_sites(loss, C, weights, normalised))
-
-    state, sweeps, status = find_fixed_point(equations, C, begin, TOLERANCE, SWEEPS)
-    shift, slope = (0.0, 0.0) if normalised else log_kappa(loss, C)
-    total = float(weights.sum())
-    b = y * state.dual
-    tau = state.tilted.precision
-    slopes = None
-    if gradient:
-        by_C = float(state.tilted.log_C.sum()) + total * C * slope
-        beta = backend.put(b)
-        G = state.latent.inner()
-        G *= -0.5
-        G += 0.5 * beta[:, None] * beta
-        slopes = np.concatenate([[by_C], pulled_back(kernel, X, G, on)])
-    return Evidence(
-        log_evidence=state.value() + total * shift,
-        gradient=slopes,
-        start=Start(tau, b + tau * y * state.mean, b, state.s2),
-        sweeps=sweeps,
-        residual=state.residual,
-        status=status,
-    )
+        state, sweeps, status = find_fixed_point(equations, C, begin, TOLERANCE, SWEEPS)
+        shift, slope = (0.0, 0.0) if normalised else log_kappa(loss, C)
+        total = float(weights.sum())
+        b = y * state.dual
+        tau = state.tilted.precision
+        slopes = None
+        if gradient:
+            by_C = float(state.tilted.log_C.sum()) + total * C * slope
+            beta = backend.put(b)
+            G = state.latent.inner()
+            G *= -0.5
+            G += 0.5 * beta[:, None] * beta
+            slopes = np.concatenate([[by_C], pulled_back(kernel, X, G, on)])
+        return Evidence(
+            log_evidence=state.value() + total * shift,
+            gradient=slopes,
+            start=Start(tau, b + tau * y * state.mean, b, state.s2),
+            sweeps=sweeps,
+            residual=state.residual,
+            status=status,
+        )

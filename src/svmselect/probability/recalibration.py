@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import log_softmax, softmax
 
 from svmselect.probability.multinomial import fit_multinomial
-from svmselect.probability.temperature import fit_sharpness
+from svmselect.probability.temperature import fit_sharpness, logarithms
 from svmselect.types import Array, IntArray
 
 RIDGE = 10.0
@@ -110,11 +110,6 @@ def fit_recalibration(
         apart[held] = _applied(_fit(logs[~held], codes[~held], weights[~held], power), logs[held])
     centred = np.hstack([whole[:, :-1] @ _centring(len(whole)), whole[:, -1:]])
     return Recalibration(centred), np.asarray(softmax(0.5 * (seen + apart), axis=1))
-
-
-def logarithms(probabilities: Array) -> Array:
-    """Their logarithms, of zero that of next to nothing."""
-    return np.asarray(np.log(np.maximum(probabilities, 1e-300)))
 
 
 def _fit(logs: Array, codes: IntArray, weights: Array, power: float) -> Array:

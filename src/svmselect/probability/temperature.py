@@ -29,7 +29,7 @@ def sharpened(probabilities: Array, sharpness: float) -> Array:
     """
     if sharpness == 1.0:
         return probabilities
-    return np.asarray(np.exp(_normalised(sharpness * _logarithms(probabilities))))
+    return np.asarray(np.exp(_normalised(sharpness * logarithms(probabilities))))
 
 
 def fit_sharpness(probabilities: Array, codes: IntArray, weights: Array) -> float:
@@ -62,7 +62,7 @@ def fit_sharpness(probabilities: Array, codes: IntArray, weights: Array) -> floa
     ----------
     Guo, Pleiss, Sun & Weinberger 2017 (temperature scaling).
     """
-    logs, rows = _logarithms(probabilities), np.arange(len(codes))
+    logs, rows = logarithms(probabilities), np.arange(len(codes))
 
     def loss(u: float) -> float:
         q = _normalised(np.exp(u) * logs)[rows, codes]
@@ -76,7 +76,8 @@ def fit_sharpness(probabilities: Array, codes: IntArray, weights: Array) -> floa
     return float(np.exp(min((float(found.x), float(grid[best])), key=loss)))
 
 
-def _logarithms(probabilities: Array) -> Array:
+def logarithms(probabilities: Array) -> Array:
+    """Their logarithms, of zero that of next to nothing."""
     return np.asarray(np.log(np.maximum(probabilities, 1e-300)))
 
 
