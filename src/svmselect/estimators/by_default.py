@@ -89,30 +89,40 @@ def by_default(
         )
     journal = _journal(problem, limits, recipes, ard)
     session = Session(Serial(), journal, limits.tell, None, limits.max_time, began=limits.began)
+    if len(problem) > MANY and not separate:
+        kernels, losses = recipes[0].kernels, tuple(recipe.loss for recipe in recipes)
+        options: dict[str, Any] = _options(problem, limits, f"{STRATEGY}/", kernels, ard)
+        options |= {"losses": losses, "threads": cores(limits.n_jobs), "start": start}
+        large = choose_large(problem.X, pairs, session=session, **options)
+        return [(Recipe(large.loss, kernels), _gathered(pairs, [large], [""]))]
     made: list[tuple[Recipe, Chosen]] = []
     for recipe in recipes:
         session.check_time()
         if made and session.halted is not None:
             break
-        apart = separate or len(problem) > MANY
-        known = None if apart else _with_first_loss(made, recipe)
+        known = None if separate else _with_first_loss(made, recipe)
         if known is not None and _hopeless(problem, made, known):
             continue
         begin = start if known is None else (known.setting.C[0], known.setting.kernels[0])
         stage = f"{STRATEGY}/" if len(recipes) == 1 else f"{STRATEGY}/{recipe.label}/"
-        options: dict[str, Any] = {
-            "stage": stage, "loss": recipe.loss, "kernels": recipe.kernels, "ard": ard,
-            "random_state": limits.seed,
-        }  # fmt: skip
+        options = _options(problem, limits, stage, recipe.kernels, ard) | {"loss": recipe.loss}
         if categories and len(problem) <= MANY:
             options["categories"] = categories
-        if limits.rough and len(problem) > MANY:
-            options["rough"] = True
-        elif limits.device != "cpu":
-            options["device"] = limits.device
         chosen = _chosen(problem, pairs, options, separate, session, limits, begin)
         made.append((recipe, chosen))
     return made
+
+
+def _options(
+    problem: Problem, limits: Limits, stage: str, kernels: tuple[Kernel, ...], ard: str | bool
+) -> dict[str, Any]:
+    """What the strategies for few rows and for many are told alike, or the second alone."""
+    options: dict[str, Any] = {
+        "stage": stage, "kernels": kernels, "ard": ard, "random_state": limits.seed,
+    }  # fmt: skip
+    if len(problem) > MANY:
+        options |= {"rough": True} if limits.rough else {"device": limits.device}
+    return options
 
 
 def _with_first_loss(made: Sequence[tuple[Recipe, Chosen]], recipe: Recipe) -> Chosen | None:
@@ -188,8 +198,10 @@ def _journal(
 def _strategy(X: Array, pairs: Sequence[Pair], session: Session, options: dict[str, Any]) -> Large:
     """Choose on all rows, or on subsets where they are many; machines only in the second case."""
     if len(X) > MANY:
-        return choose_large(X, pairs, session=session, **options)
-    options = {name: value for name, value in options.items() if name != "device"}
+        losses = (options["loss"],)
+        options = {name: value for name, value in options.items() if name != "loss"}
+        return choose_large(X, pairs, session=session, losses=losses, **options)
+    options = {name: value for name, value in options.items() if name not in ("device", "rough")}
     return Large(choose(X, pairs, session=session, **options), ())
 
 

@@ -149,6 +149,34 @@ def test_starts_from_a_choice() -> None:
     assert again.value >= first.value - 1e-3
 
 
+def test_goes_on_from_length_scales_that_are_known() -> None:
+    X, y = noisy_inputs(200, 6, 0)
+    first = choose(X, [pair(y)], ard="yes")
+    start = first.C, first.kernel
+    again = choose(X, [pair(y)], start=start, tau=first.tau)
+    assert again.tau == first.tau
+    assert first.marginal - 1.0 < again.marginal < first.marginal + 0.1
+    assert np.allclose(again.kernel.theta, first.kernel.theta, atol=0.3)
+    assert len(again.records) < 0.2 * len(first.records)
+    other, z = noisy_inputs(200, 6, 1)
+    elsewhere = choose(other, [pair(z)], start=start, tau=first.tau)
+    assert elsewhere.marginal < choose(other, [pair(z)], ard="yes").marginal + 3.0
+    assert elsewhere.common is None
+    late = choose(X, [pair(y)], start=start, tau=first.tau, session=Session(Serial(), max_time=0.0))
+    assert np.allclose(late.kernel.theta, first.kernel.theta)
+    assert any("stopped early" in note for note in late.notes)
+
+
+def test_tells_what_one_length_scale_would_be() -> None:
+    X, y = noisy_inputs(200, 6, 0)
+    parted, together = choose(X, [pair(y)], ard="yes"), choose(X, [pair(y)], ard="no")
+    assert together.common is None
+    assert parted.common is not None
+    C, kernel = parted.common
+    assert pytest.approx(C, rel=1e-6) == together.C
+    assert np.allclose(kernel.theta, together.kernel.theta)
+
+
 def test_the_record_says_which_values_are_rough() -> None:
     X, y = noisy_inputs(100, 3, 0)
     records = choose(X, [pair(y, 4)], ard="no").records

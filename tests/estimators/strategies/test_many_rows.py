@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from svmselect.data import Pair, stratified_folds
 from svmselect.estimators.strategies import many_rows
 from svmselect.estimators.strategies.many_rows import Large, _held_out, choose_large
+from svmselect.estimators.strategies.subsets import Proposal, Subsets
 from svmselect.estimators.strategies.trainers import Trainer
 from svmselect.kernels import RBF
 from svmselect.machine import solve
@@ -102,6 +104,35 @@ def test_climbs_to_what_more_rows_want() -> None:
     assert found.choice.value > climb[0] + 1.0 / 300
     assert found.choice.value >= max(climb) - 1.0 / 300
     assert any("adjusted for machines on more rows" in m for m in found.choice.notes)
+
+
+def test_more_rows_decide_what_a_subset_proposes(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = problem(400)
+    proposed: list[list[Proposal]] = []
+
+    def wrong_order(self: Subsets, *args: object) -> list[Proposal]:
+        lead = original(self, *args)[0]
+        far = replace(lead, kernel=RBF(100.0), choice=replace(lead.choice, marginal=-1e9))
+        proposed.append([far, lead])
+        return proposed[-1]
+
+    original = Subsets.proposals
+    monkeypatch.setattr(Subsets, "proposals", wrong_order)
+    found = choose_large(X, [pair(y)], limit=150, subsets=1, ard="no")
+    (_, lead) = proposed[0]
+    assert found.choice.kernel.length_scale < 10.0
+    looks = [r for r in found.choice.records if r.run.startswith("all rows/")]
+    assert [r.evaluation.point[1] for r in looks] == [np.log(100.0), lead.kernel.theta[0]]
+    assert looks[1].value > looks[0].value
+
+
+def test_the_loss_is_told() -> None:
+    X, y = problem(300)
+    for losses in (("logistic",), ("squared_hinge", "hinge")):
+        found = choose_large(X, [pair(y)], limit=150, subsets=1, ard="no", losses=losses)
+        assert found.loss in losses
+        machine = solve(found.choice.kernel(X), y, found.choice.C, loss=found.loss)
+        assert np.allclose(decisions(found, X, X), machine.decision, atol=1e-5)
 
 
 def test_three_classes() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,13 +12,14 @@ from svmselect.data import Pair, stratified_folds
 from svmselect.estimators.strategies.choice import Choice
 from svmselect.estimators.strategies.default import choose
 from svmselect.estimators.strategies.subsets import (
-    choose_on_subsets,
+    Consensus,
+    Subsets,
     classes_of,
     combine,
     draw_subset,
     value_error,
 )
-from svmselect.kernels import RBF
+from svmselect.kernels import RBF, Laplacian
 from svmselect.parallel import Serial
 from svmselect.search.run import Progress, Session
 from svmselect.types import Array, ErrorEstimate, Note
@@ -78,34 +80,26 @@ def test_classes_are_told_apart_by_their_pairs() -> None:
     assert len({*zip(codes.tolist(), found.tolist(), strict=True)}) == 4
 
 
-def test_majority_and_averages() -> None:
+def test_averages_are_of_logarithms() -> None:
     one, two = choice(1.0, (1.0, 4.0), 0.5, "apart"), choice(4.0, (1.0, 1.0), 1.0, "apart")
-    tied = choice(100.0, 7.0, 0.0, "together")
-    most = combine([one, tied, two], [0.5] * 3, [0.1] * 3)
-    assert np.exp(most.log_C) == pytest.approx(4.0)  # of machines on half of the rows
-    assert most.kernel.length_scale == pytest.approx([1.0, 2.0])
-    assert most.tau == 0.75
-    assert most.notes == ("separate length scales: 2 of 3 subsets chose so",)
-    even = combine([one, tied], [1.0, 1.0], [0.1, 0.1])
-    assert even.tau == 0.0
-    assert even.kernel.length_scale == pytest.approx(7.0)
-    alike = combine(
-        [one, replace(one, notes=(Note("choice", "apart"), Note("edge", "edge")))],
-        [1.0, 1.0],
-        [0.1, 0.1],
-    )
-    assert alike.notes == ("apart", "edge")
+    both = combine([one, two], [0.5] * 2, [0.1] * 2)
+    assert np.exp(both.log_C) == pytest.approx(4.0)  # of machines on half of the rows
+    assert both.kernel.length_scale == pytest.approx([1.0, 2.0])
+    assert both.tau == 0.75
+    assert both.notes == ("apart",)
+    told = replace(one, notes=(Note("choice", "apart"), Note("edge", "edge")))
+    assert combine([one, told], [1.0, 1.0], [0.1, 0.1]).notes == ("apart", "edge")
 
 
 def test_what_missed_the_optimum_has_no_say() -> None:
     good, near = choice(2.0, (1.0, 4.0), 0.5, value=-0.2), choice(8.0, (1.0, 4.0), 0.5, value=-0.24)
-    lost = choice(500.0, 9.0, 0.0, value=-0.4)
+    lost = choice(500.0, (9.0, 9.0), 0.25, value=-0.4)
     found = combine([lost, good, lost, near], [1.0] * 4, [0.01] * 4)
     assert np.exp(found.log_C) == pytest.approx(4.0)
     assert found.tau == 0.5
     assert found.notes == ("2 of 4 subsets missed the optimum",)
     unsure = combine([lost, good, lost, near], [1.0] * 4, [0.1] * 4)
-    assert unsure.tau == 0.0
+    assert unsure.tau == 0.375
 
 
 def test_standard_error_of_a_likelihood() -> None:
@@ -130,29 +124,28 @@ def problem(n: int) -> tuple[Array, Array]:
     return X, np.where(X[:, 0] * X[:, 1] + 0.2 * rng.normal(size=n) > 0, 1.0, -1.0)
 
 
-def run(n: int, session: Session, seconds: float | None = None, subsets: int = 2) -> float:
+def subsets(n: int, session: Session | None = None, **options: Any) -> Subsets:
     X, y = problem(n)
-    found = choose_on_subsets(
-        X, pairs_of(y), kernels=[RBF()], loss="hinge", ard="no", limit=100, subsets=subsets,
-        seconds=seconds, rng=np.random.default_rng(3), session=session,
-    )  # fmt: skip
-    assert len(found.choices) <= subsets
-    return len(found.choices) + found.log_C
+    given = {"limit": 100, "count": 2, "rng": np.random.default_rng(3)} | options
+    return Subsets(X, pairs_of(y), session=session or Session(Serial()), **given)
+
+
+def agreed(n: int, session: Session | None = None, **options: Any) -> Consensus:
+    drawn = subsets(n, session, **options)
+    return drawn.agreed(drawn.proposals([RBF()], "hinge", "no")[0])
 
 
 def test_subset_of_everything_is_the_choice_itself() -> None:
     X, y = problem(100)
     (pair,) = pairs_of(y)
-    found = choose_on_subsets(
-        X, [pair], kernels=[RBF()], loss="hinge", ard="no", limit=100, subsets=1, seconds=None,
-        rng=np.random.default_rng(3), session=Session(Serial()),
-    )  # fmt: skip
+    found = agreed(100, count=1)
     whole = choose(X, [pair], ard="no")
     assert np.exp(found.log_C) * pair.share == pytest.approx(whole.C)
 
 
 def test_same_subsets_twice_and_stops() -> None:
-    assert run(300, Session(Serial())) == run(300, Session(Serial()))
+    assert agreed(300).log_C == agreed(300).log_C
+    assert len(agreed(300).choices) == 2
     seen: list[Progress] = []
 
     def stop(progress: Progress) -> bool:
@@ -160,11 +153,53 @@ def test_same_subsets_twice_and_stops() -> None:
         return len(seen) == 3
 
     session = Session(Serial(), callback=stop)
-    X, y = problem(300)
-    found = choose_on_subsets(
-        X, pairs_of(y), kernels=[RBF()], loss="hinge", ard="no", limit=100, subsets=3, seconds=None,
-        rng=np.random.default_rng(3), session=session,
-    )  # fmt: skip
+    assert len(agreed(300, session, count=3).choices) == 1
     assert session.halted is not None
-    assert len(found.choices) == 1
-    assert run(300, Session(Serial()), seconds=0.0, subsets=3) < 1.0 + np.log(1e6)
+    hurried = agreed(300, seconds=0.0, count=3)
+    assert len(hurried.choices) == 1
+    assert hurried.log_C < np.log(1e6)
+
+
+def test_proposals_have_one_length_scale_too() -> None:
+    drawn = subsets(300, limit=150)
+    found = drawn.proposals([Laplacian(), RBF()], "hinge", "auto")
+    forms = [(type(one.kernel), one.tau > 0.0) for one in found]
+    marginals = {type(one.kernel): one.choice.marginal for one in found}
+    assert len(found) == 4
+    assert sorted(forms[:2], key=str) == [(Laplacian, True), (RBF, True)]
+    assert forms[2:] == [(form, False) for form, _ in forms[:2]]
+    assert marginals[forms[0][0]] == min(marginals.values())
+    assert all(len(one.kernel.theta) == (3 if one.tau > 0.0 else 1) for one in found)
+    for ard, taus in (("no", [False]), ("yes", [True])):
+        assert [one.tau > 0.0 for one in drawn.proposals([RBF()], "hinge", ard)] == taus
+
+
+def test_later_subsets_keep_to_what_was_taken() -> None:
+    drawn = subsets(300, limit=150)
+    many, one = drawn.proposals([RBF()], "hinge", "auto")
+    parted = drawn.agreed(drawn.settled(many, []))
+    assert parted.tau == many.tau
+    assert len(parted.kernel.theta) == 3
+    assert parted.notes[0].startswith("a length scale for each input")
+    together = drawn.agreed(drawn.settled(one, []))
+    assert together.tau == 0.0
+    assert len(together.kernel.theta) == 1
+    assert together.notes[0].startswith("one length scale for all inputs: on all rows")
+    runs = [record.run for record in drawn.session.records]
+    assert runs.count("subset1/start") == 2
+    assert not any(run.startswith("subset1/elsewhere") for run in runs)
+
+
+def test_the_first_subset_compares_losses() -> None:
+    drawn = subsets(300, limit=150)
+    lead = drawn.proposals([RBF()], "hinge", "no")[0]
+    found = drawn.settled(lead, ["logistic", "squared_hinge"])
+    X, y = problem(300)
+    rows, parts = draw_subset(300, pairs_of(y), 150, np.random.default_rng(3))
+    alone = {
+        loss: choose(X[rows], parts, loss=loss, ard="no").marginal
+        for loss in ("hinge", "logistic", "squared_hinge")
+    }
+    assert found.loss == min(alone, key=lambda loss: alone[loss])
+    assert found.choice.marginal == pytest.approx(min(alone.values()), abs=0.2)
+    assert drawn.settled(lead, []) is lead

@@ -33,7 +33,8 @@ class Choice:
     length scale for all inputs), ``marginal`` the negative log marginal likelihood that kernels are
     compared by, ``charge`` the part of it that is no likelihood; ``hurried`` if there was no time
     to judge it on all folds. ``prior`` is what spoke beside the likelihood, ``trained`` the
-    machines of the folds, by name.
+    machines of the folds, by name; ``common`` is C and the kernel of one length scale for all
+    inputs, where there is one for each.
     """
 
     C: float
@@ -51,9 +52,10 @@ class Choice:
     hurried: bool = False
     prior: Prior | None = None
     trained: Mapping[Hashable, Solution] = field(default_factory=dict, repr=False)
+    common: tuple[float, Kernel] | None = None
 
 
-def conclude(steps: Steps, best: Place, notes: list[Note]) -> Choice:
+def conclude(steps: Steps, best: Place, notes: list[Note], common: Place | None = None) -> Choice:
     """Fit the sigmoids to what the folds' machines say at this place, and count errors."""
     kernel = best.posterior.objective.kernel
     full = steps.posterior(kernel).objective
@@ -87,7 +89,11 @@ def conclude(steps: Steps, best: Place, notes: list[Note]) -> Choice:
         steps.task, unfolded, sigmoids, C * steps.task.share, made, value, best.tau,
         marginal + count, marginal + count - _loss(best), notes, folds is not None,
     )  # fmt: skip
-    return replace(choice, prior=prior, trained=context.trained)
+    before = None
+    if best.tau > 0.0 and common is not None and np.isfinite(common.answer.value):
+        log_C, *theta = common.answer.point.tolist()
+        before = float(np.exp(log_C)) * steps.task.share, steps.task.kernel.at(np.array(theta))
+    return replace(choice, prior=prior, trained=context.trained, common=before)
 
 
 def _loss(place: Place) -> float:

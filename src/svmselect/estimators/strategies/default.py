@@ -68,6 +68,7 @@ def choose(
     stage: str = "",
     random_state: int | np.random.Generator | None = 0,
     start: tuple[float, Kernel] | None = None,
+    tau: float = 0.0,
     threads: int = 1,
     categories: Sequence[int] = (),
     coarse: Coarse | None = None,
@@ -78,7 +79,8 @@ def choose(
     Of several ``kernels`` the one with the highest marginal likelihood is taken, with one more
     unit of log-likelihood asked of it for each parameter. ``ard``: "auto" lets the data decide,
     "yes" skips the comparison with one common scale, "no" keeps to it. ``start`` (C of the final
-    machine, kernel) replaces the coarse path. ``session`` has the limits and is told of every
+    machine, kernel) replaces the coarse path; with a ``tau``, its length scales are known to part
+    so far, and a descent from them is all. ``session`` has the limits and is told of every
     evaluation; where it ends the search, the best so far is given. ``threads`` train folds side by
     side, to the same result. ``categories`` are variables that may weigh more than numbers.
     ``coarse`` is what is known of the coarse path of one of the kernels, for these pairs and X.
@@ -100,7 +102,8 @@ def choose(
                 for one in known.records:  # told of now: a look is nobody's but the choice's
                     if session.halted is None:
                         session.note(replace(one, run=f"{own}{one.run}"), fresh=True)
-            made.append(_Plan(steps, ard, tuple(categories), known).run(begin))
+            plan = _Plan(steps, ard, tuple(categories), known)
+            made.append(plan.further(begin, tau) if begin and tau > 0.0 else plan.run(begin))
         chosen = min(made, key=lambda choice: choice.marginal)
     records = tuple(session.records[first:])
     return replace(chosen, records=records, seconds=time.perf_counter() - began)
@@ -154,7 +157,7 @@ class _Plan:
 
     def run(self, begin: tuple[float, Kernel] | None) -> Choice:
         """Coarse, fine, separate scales; then the sigmoids."""
-        best = self.isotropic(begin)
+        best = common = self.isotropic(begin)
         notes: list[Note] = []
         d = self.steps.task.data.X.shape[1]
         wanted = self.ard in ("auto", "yes", True)
@@ -170,7 +173,23 @@ class _Plan:
             else:
                 best, message = self.part_scales(best, parted, insist)
                 notes.append(Note("choice", message))
-        return conclude(self.steps, best, notes)
+        return conclude(self.steps, best, notes, common)
+
+    def further(self, begin: tuple[float, Kernel], tau: float) -> Choice:
+        """From separate length scales that are known, on data much like these; then sigmoids."""
+        C, kernel = begin
+        kernel = per_input(self.steps.task.kernel, self.steps.task.data.X.shape[1]).at(kernel.theta)
+        posterior, tried = self.steps.posterior(kernel), Shrinkage(tau)
+        point = np.concatenate([[np.log(C / self.steps.task.share)], kernel.theta])
+        point = self.steps.space(kernel).clip(point)
+        here = self.steps.look("start", posterior, [point])
+        if here is None:
+            return conclude(self.steps, Place(posterior, Evaluation(point, np.inf), None, tau), [])
+        ard = Ard(posterior.prior, posterior.objective.names)
+        if self.steps.going:
+            here = self.descents("scales", ard, here, tried, [tried])[0]
+        value = ard.marginal(here.answer, tried, posterior.objective.n)
+        return conclude(self.steps, replace(here, tau=tau, marginal=value), [])
 
     # -- the isotropic kernel
 

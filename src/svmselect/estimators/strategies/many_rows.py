@@ -1,10 +1,14 @@
 """More rows than an n x n matrix allows: choose on subsets, adjust and train on all rows.
 
-1. C and the length scales are chosen on stratified subsets (``subsets.py``).
-2. On all rows but a held-out part, C and a common factor of the length scales climb from there by
+1. A stratified subset proposes C and the length scales for each form of kernel (``subsets.py``).
+2. Of the forms, and of one length scale or many, that is taken which does best on a held-out part
+   with machines of all other rows: what is best on few rows may be far behind on many.
+3. Of several losses, the subset takes the best for that; other subsets choose as well from there,
+   and what they say is averaged.
+4. On all rows but the held-out part, C and a common factor of the length scales climb from there by
    the held-out likelihood, which more rows usually move to a larger C and shorter scales. The
    sigmoid is fitted to the same held-out rows.
-3. The final machine is trained on all rows, with C times the share of rows it was chosen for.
+5. The final machine is trained on all rows, with C times the share of rows it was chosen for.
 
 Machines are exact while their Gram matrix stays within ``exact`` rows, and live on the features of
 a few landmarks beyond (``features.py``, ``primal.py``): O(n m) memory, O(n m^2) time, and a kernel
@@ -23,7 +27,7 @@ import numpy as np
 from svmselect.data import Pair, classes_of, stratified_folds
 from svmselect.estimators.strategies.choice import EARLY, Choice
 from svmselect.estimators.strategies.constants import STEPS
-from svmselect.estimators.strategies.subsets import Consensus, choose_on_subsets
+from svmselect.estimators.strategies.subsets import Consensus, Proposal, Subsets
 from svmselect.estimators.strategies.trainers import EACH, EACH_FEATURE, Expansion, Trainer
 from svmselect.kernels import RBF, Kernel
 from svmselect.machine.features import draw_landmarks, landmark_count
@@ -41,7 +45,8 @@ FEATURES = 2**29
 LANDMARKS = 1000
 """The most landmarks of a pair."""
 
-_FEW = 200  # landmarks of machines that are only to begin with
+_FEW = 200  # landmarks, at least, of machines that there is little time for
+_ROUGH = 500  # landmarks of machines that are only to begin with
 _HELD_OUT = 0.1  # the least part of the rows that judges
 _GAIN = 1.0  # in log-likelihood, that a step has to bring
 _TRIALS = 12
@@ -58,6 +63,7 @@ class Large:
 
     choice: Choice
     machines: tuple[Expansion, ...]
+    loss: str = "hinge"
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +85,7 @@ class _Judge:
     held: Sequence[IntArray]
     chosen: Kernel
     session: Session
-    stage: str
+    label: str
 
     def kernel(self, factor: float) -> Kernel:
         """The chosen kernel with all length scales times exp(factor)."""
@@ -124,9 +130,8 @@ class _Judge:
         details = {"value": -loss / self.total}
         answer = Evaluation(where, loss / self.total, seconds=seconds, details=details)
         names = ("log C", *kernel.names)
-        label = f"{self.stage}all rows"
-        fresh = self.count not in self.session.known(label)
-        self.session.note(Record(label, self.count, names, answer), fresh)
+        fresh = self.count not in self.session.known(self.label)
+        self.session.note(Record(self.label, self.count, names, answer), fresh)
         self.count += 1
         return _Trial(point, loss, tuple(sigmoids), tuple(machines))
 
@@ -142,7 +147,7 @@ def choose_large(
     pairs: Sequence[Pair],
     *,
     kernels: Sequence[Kernel] = (RBF(),),
-    loss: str = "hinge",
+    losses: Sequence[str] = ("hinge",),
     ard: str | bool = "auto",
     session: Session | None = None,
     stage: str = "",
@@ -159,7 +164,8 @@ def choose_large(
 ) -> Large:
     """Choose, adjust and train for standardised inputs X and two-class problems that share C.
 
-    As ``choose``, on ``subsets`` subsets of ``limit`` rows; ``exact`` is the number of rows of a
+    As ``choose``, on ``subsets`` subsets of ``limit`` rows; of several ``losses``, the forms of
+    kernel are compared with the first. ``exact`` is the number of rows of a
     pair up to which machines are exact (on a card, as many as have room there), ``landmarks`` and
     ``budget`` (bytes a pair) bound the features beyond. ``session`` ends the choice, not the
     training that follows. ``rough`` is for a sample, the rest of which will adjust and train
@@ -170,23 +176,28 @@ def choose_large(
     first = len(session.records)
     rng = np.random.default_rng(random_state)
     seconds = None if session.max_time is None else _SUBSETS_SHARE * session.max_time
-    consensus = choose_on_subsets(
-        X, pairs, kernels=kernels, loss=loss, ard=ard, limit=limit, subsets=subsets, rng=rng,
-        session=session, stage=stage, seconds=seconds, start=start, threads=threads,
+    choosing = Subsets(
+        X, pairs, limit, subsets, rng, session, seconds=seconds, stage=stage, threads=threads,
+        expected=len(kernels) + len(losses) + subsets - 2,
     )  # fmt: skip
+    proposals = choosing.proposals(kernels, losses[0], ard, start)
     room = most_rows(device)
     exact = exact if room is None else room
     if rough:
-        exact, landmarks = 0, _FEW
+        exact, landmarks = 0, min(_ROUGH, landmarks)
     exact, landmarks = _affordable(session, sum(len(p.rows) for p in pairs), exact, landmarks)
     sizes = [landmark_count(len(pair.rows), landmarks, budget) for pair in pairs]
     m = min(size for size, _ in sizes)
     drawn = draw_landmarks(pairs, m, rng)
     mapped = [rows if len(p.rows) > exact else None for p, rows in zip(pairs, drawn, strict=True)]
     single = any(one for _, one in sizes)
-    trainer = Trainer(X, pairs, mapped, loss, single, device)
+    trainer = Trainer(X, pairs, mapped, losses[0], single, device)
     held = [_held_out(pair) for pair in pairs]
-    judge = _Judge(trainer, pairs, held, consensus.kernel, session, stage)
+    judge = _Judge(trainer, pairs, held, proposals[0].kernel, session, f"{stage}all rows")
+    lead = choosing.settled(_by_all_rows(judge, proposals), losses[1:])
+    consensus = choosing.agreed(lead)
+    trainer.loss = lead.loss
+    judge = replace(judge, chosen=consensus.kernel)
     best = judge.read(np.array([consensus.log_C, 0.0]), None)
     if not rough:
         best = _climb(judge, best, min(_TRIALS, int(_WORK / trainer.work)))
@@ -211,7 +222,20 @@ def choose_large(
     choice = replace(
         choice, records=tuple(session.records[first:]), seconds=time.perf_counter() - began
     )
-    return Large(choice, machines)
+    return Large(choice, machines, lead.loss)
+
+
+def _by_all_rows(judge: _Judge, proposals: Sequence[Proposal]) -> Proposal:
+    """Of what the subset proposes, that which does best on held-out rows with all the others."""
+    best, least = proposals[0], np.inf
+    for i, one in enumerate(proposals if len(proposals) > 1 else ()):
+        if not judge.keep_going():
+            break
+        looking = replace(judge, chosen=one.kernel, label=f"{judge.label}/proposal{i}")
+        loss = looking.read(np.array([one.log_C, 0.0]), None).loss
+        if loss < least:
+            best, least = one, loss
+    return best
 
 
 def _affordable(session: Session, rows: int, exact: int, landmarks: int) -> tuple[int, int]:

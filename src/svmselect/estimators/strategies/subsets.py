@@ -5,27 +5,43 @@ Sollich 2003, in closing). What is averaged are logarithms: of C and of the leng
 is carried over to more rows, not the penalty per row: on spambase, ringnorm, waveform, banana and
 connect-4 the likelihood of machines on all rows is best at the C of a subset of an eighth to a
 fifth of them or above it, and worse at C n_subset/n, often by much (on twonorm either will do).
+
+Which form of kernel is best, and whether each input is to have its own length scale, does not carry
+over like that: the first subset only proposes, and somebody who sees more rows disposes.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from svmselect import clock
 from svmselect.data import Pair
 from svmselect.estimators.strategies.choice import Choice
 from svmselect.estimators.strategies.default import choose
 from svmselect.kernels import Kernel
 from svmselect.probability import sigmoid_log_probability
 from svmselect.search.run import Session
-from svmselect.selection.hierarchy import isotropic
 from svmselect.types import Array, IntArray, Note
 
 _FEWEST = 40  # rows of a class that a subset keeps, if there are so many
 _FAR = 4.0  # standard errors behind the best subset, beyond which a choice missed the optimum
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """C of machines trained on a part of the rows, and a kernel, by what one subset chose.
+
+    ``tau`` is how far its length scales part, 0 where all inputs have one.
+    """
+
+    log_C: float
+    kernel: Kernel
+    tau: float
+    loss: str
+    choice: Choice
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,56 +55,144 @@ class Consensus:
     notes: tuple[Note, ...]
 
 
-def choose_on_subsets(
-    X: Array,
-    pairs: Sequence[Pair],
-    *,
-    kernels: Sequence[Kernel],
-    loss: str,
-    ard: str | bool,
-    limit: int,
-    subsets: int,
-    seconds: float | None,
-    rng: np.random.Generator,
-    session: Session,
-    stage: str = "",
-    start: tuple[float, Kernel] | None = None,
-    threads: int = 1,
-) -> Consensus:
-    """Choose on subsets of ``limit`` rows, one after another; the later start from the first.
+@dataclass(eq=False)
+class Subsets:
+    """Choices on ``count`` subsets of ``limit`` rows, one after another.
 
-    A common start keeps them at one of several optima, between which an average would mean nothing.
-    ``seconds`` are for all of them, whatever ``session`` allows.
+    ``seconds`` are for all of them, whatever ``session`` allows; ``expected`` is how many choices
+    are to share them.
     """
-    began = time.perf_counter()
-    choices: list[Choice] = []
-    shares: list[float] = []
-    errors: list[float] = []
-    for index in range(subsets):
-        left = None if seconds is None else seconds - (time.perf_counter() - began)
-        if choices and (session.halted is not None or (left is not None and left <= 0.0)):
-            break
-        rows, parts = draw_subset(len(X), pairs, limit, rng)
-        own = session.within(None if left is None else left / (subsets - index))
-        known = (choices[0].C, choices[0].kernel) if choices else start
-        choices.append(
-            choose(
-                X[rows],
-                parts,
-                kernels=[isotropic(choices[0].kernel)] if choices else kernels,
-                loss=loss,
-                ard=ard,
-                session=own,
-                stage=f"{stage}subset{index}/",
-                random_state=int(rng.integers(2**31)),
-                start=known,
-                threads=threads,
-            )
+
+    X: Array
+    pairs: Sequence[Pair]
+    limit: int
+    count: int
+    rng: np.random.Generator
+    session: Session
+    seconds: float | None = None
+    expected: int = 1
+    stage: str = ""
+    threads: int = 1
+    _began: float = field(default_factory=clock.now)
+    _first: tuple[IntArray, list[Pair], int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._first = self._draw()
+
+    def proposals(
+        self,
+        kernels: Sequence[Kernel],
+        loss: str,
+        ard: str | bool,
+        start: tuple[float, Kernel] | None = None,
+    ) -> list[Proposal]:
+        """What the first subset says of each kernel, the best first.
+
+        Of a kernel with a length scale for each input also what there is with one for all, unless
+        ``ard`` insists.
+        """
+        found: list[Proposal] = []
+        for i, kernel in enumerate(kernels):
+            if found and self._over:
+                break
+            label = f"subset0/kernel{i}" if len(kernels) > 1 else "subset0"
+            made = self._choose(label, kernel, loss, ard, start)
+            found.append(self._proposal(loss, made))
+        found.sort(key=lambda one: one.choice.marginal)
+        if ard == "auto":
+            found += [
+                replace(self._proposal(one.loss, one.choice, one.choice.common), tau=0.0)
+                for one in found if one.choice.common is not None
+            ]  # fmt: skip
+        return found
+
+    def settled(self, lead: Proposal, losses: Sequence[str]) -> Proposal:
+        """The same kernel with the loss that the first subset likes best: its own, or of these."""
+        if lead.tau < lead.choice.tau and not self._over:
+            said = "one length scale for all inputs: on all rows separate ones served less"
+            told = replace(lead.choice, notes=(Note("choice", said),))
+            lead = self._further(replace(lead, choice=told), lead.loss, "subset0/one scale")
+        rivals = [lead]
+        for loss in losses:
+            if not self._over:
+                rivals.append(self._further(lead, loss, f"subset0/{loss}"))
+        return min(rivals, key=lambda one: one.choice.marginal)
+
+    def agreed(self, lead: Proposal) -> Consensus:
+        """What the others say as well, from there: a common start keeps them at one optimum."""
+        choices, (_, parts, _) = [lead.choice], self._first
+        shares, errors = [_share(parts)], [value_error(lead.choice, parts)]
+        for index in range(1, self.count):
+            if self._over:
+                break
+            drawn = _, parts, _ = self._draw()
+            choices.append(self._further(lead, lead.loss, f"subset{index}", drawn).choice)
+            shares.append(_share(parts))
+            errors.append(value_error(choices[-1], parts))
+        return combine(choices, shares, errors)
+
+    @property
+    def _over(self) -> bool:
+        """Whether there is no time for another choice."""
+        self.session.check_time()
+        spent = clock.now() - self._began
+        return self.session.halted is not None or (
+            self.seconds is not None and spent >= self.seconds
         )
-        session.take(own)
-        shares.append(float(np.mean([part.share for part in parts])))
-        errors.append(value_error(choices[-1], parts))
-    return combine(choices, shares, errors)
+
+    def _draw(self) -> tuple[IntArray, list[Pair], int]:
+        """Rows, the pairs there, and a seed for what is random in the choice."""
+        rows, parts = draw_subset(len(self.X), self.pairs, self.limit, self.rng)
+        return rows, parts, int(self.rng.integers(2**31))
+
+    def _further(
+        self,
+        lead: Proposal,
+        loss: str,
+        label: str,
+        drawn: tuple[IntArray, list[Pair], int] | None = None,
+    ) -> Proposal:
+        """Choose from there, with one length scale or many as there."""
+        _, parts, _ = drawn or self._first
+        start = float(np.exp(lead.log_C)) * _share(parts), lead.kernel
+        made = self._choose(label, lead.kernel, loss, "no", start, lead.tau, drawn)
+        why = [note for note in lead.choice.notes if note.kind == "choice"]
+        return self._proposal(loss, replace(made, notes=(*why, *made.notes)))
+
+    def _proposal(
+        self, loss: str, made: Choice, of: tuple[float, Kernel] | None = None
+    ) -> Proposal:
+        C, kernel = of or (made.C, made.kernel)
+        return Proposal(float(np.log(C / _share(self._first[1]))), kernel, made.tau, loss, made)
+
+    def _choose(
+        self,
+        label: str,
+        kernel: Kernel,
+        loss: str,
+        ard: str | bool,
+        start: tuple[float, Kernel] | None,
+        tau: float = 0.0,
+        drawn: tuple[IntArray, list[Pair], int] | None = None,
+    ) -> Choice:
+        rows, parts, seed = drawn or self._first
+        left = None
+        if self.seconds is not None:
+            left = max(0.0, self.seconds - (clock.now() - self._began)) / max(1, self.expected)
+        self.expected -= 1
+        own = self.session.within(left)
+        made = choose(
+            self.X[rows], parts, kernels=[kernel], loss=loss, ard=ard, session=own,
+            stage=f"{self.stage}{label}/", random_state=seed, start=start, tau=tau,
+            threads=self.threads,
+        )  # fmt: skip
+        self.session.take(own)
+        return made
+
+
+def _share(parts: Sequence[Pair]) -> float:
+    """The part of a subset's rows that its folds train on."""
+    return float(np.mean([part.share for part in parts]))
 
 
 def value_error(choice: Choice, pairs: Sequence[Pair]) -> float:
@@ -106,30 +210,21 @@ def value_error(choice: Choice, pairs: Sequence[Pair]) -> float:
 def combine(
     choices: Sequence[Choice], shares: Sequence[float], errors: Sequence[float]
 ) -> Consensus:
-    """Average the logarithms over those on the side of the majority: one length scale, or many.
+    """Average the logarithms, of kernels with the same parameters.
 
-    A tie goes to one length scale. Choices whose likelihood is far behind the best, by their
-    ``errors``, ended at another optimum and have no say. ``shares`` are the parts of their rows
-    the folds trained on.
+    Choices whose likelihood is far behind the best, by their ``errors``, ended at another optimum
+    and have no say. ``shares`` are the parts of their rows the folds trained on.
     """
     top = int(np.argmax([choice.value for choice in choices]))
     reach = [_FAR * np.hypot(errors[top], error) for error in errors]
     near = [i for i, c in enumerate(choices) if i == top or c.value > choices[top].value - reach[i]]
-    parted = [i for i in near if choices[i].tau > 0.0]
-    many = 2 * len(parted) > len(near)
-    side = [(choices[i], shares[i]) for i in near if (choices[i].tau > 0.0) == many]
+    side = [(choices[i], shares[i]) for i in near]
     log_C = float(np.mean([np.log(choice.C / share) for choice, share in side]))
     theta = np.mean([choice.kernel.theta for choice, _ in side], axis=0)
-    notes = [note for note in side[0][0].notes if note.kind == "choice"]
+    notes = [note for choice in choices for note in choice.notes if note.kind == "choice"]
     if len(near) < len(choices):
         missed = f"{len(choices) - len(near)} of {len(choices)} subsets missed the optimum"
         notes.append(Note("course", missed))
-    if len(side) < len(near):
-        said = (
-            f"{'separate length scales' if many else 'one length scale for all inputs'}: "
-            f"{len(side)} of {len(near)} subsets chose so"
-        )
-        notes[:1] = [Note("choice", said)]
     for choice, _ in side:
         notes += [note for note in choice.notes if note.kind != "choice"]
     return Consensus(
