@@ -154,6 +154,32 @@ def test_stopped_and_taken_up_again(tmp_path):
         AutoSVC(random_state=0, ard="no")._fit(X + 1.0, y, None, None, Watch(checkpoint=path))
 
 
+def test_training_begins_with_what_was_said_of_the_landmarks(monkeypatch):
+    growers = []
+    grow = grown.Grower.grow
+    monkeypatch.setattr(grown.Grower, "grow", lambda self: growers.append(self) or grow(self))
+    AutoSVC(random_state=0, ard="no").fit(X, y)
+    (grower,) = growers
+    C = grower.chosen.C
+    before = grower._trial("begin", grower.inner, C, 0.0, 40)
+    for factor, m in ((0.0, 80), (-0.3, 40), (0.5, 20)):
+        design = grower._design(factor, m, grower.inner)
+        begun = grower._like(before, design)
+        at = grower.sample.X[grower._landmarks(design.kernel, m)]
+        said = [
+            grown.decisions(at, of, machines.theta, machines.intercept)
+            for of, machines in ((before.design, before.machines), (design, begun))
+        ]
+        np.testing.assert_allclose(*said, atol=1e-3)
+        cold = grower._trial("cold", grower.inner, C, factor, m)
+        warm = grower._trial("warm", grower.inner, C, factor, m, before)
+        # the last corner is a rounded one, and machines are trained to 1e-4
+        assert warm.machines.objective == pytest.approx(cold.machines.objective, rel=1e-3)
+        assert warm.logs.mean() == pytest.approx(cold.logs.mean(), abs=2e-3)
+        assert grower.steps[-1].passes < grower.steps[-2].passes
+    assert grower._like(before, before.design).theta is before.machines.theta
+
+
 def test_passes_end_when_the_time_is_over():
     numbers = []
     model = AutoSVC(random_state=0, ard="no", max_time=1e-6)

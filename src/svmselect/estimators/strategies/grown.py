@@ -7,6 +7,9 @@
 3. The machines are trained by passes over all rows but those held out, and a larger C is tried
    there. Where the rows held out are not few they are taken in at last.
 
+Each training begins where the one before ended: with other landmarks or length scales, from the
+machine that says the same of the landmarks.
+
 Two classes are one machine; more are one machine a class against the rest, all in the same passes,
 and their decision values become probabilities by a softmax fitted to the rows held out.
 """
@@ -225,9 +228,7 @@ class Grower:
                 while left > 0 and not self.hurried:
                     left -= 1
                     C, factor = best.C * float(np.exp(way[0])), best.factor + float(way[1])
-                    same = factor == best.factor  # and so are the features
-                    known = replace(best.machines, factors=()) if same else None
-                    trial = self._trial("adjust", part, C, factor, m, known)
+                    trial = self._trial("adjust", part, C, factor, m, best)
                     if not self._better(trial, best):
                         break
                     best, moved, idle = trial, True, 1
@@ -240,12 +241,12 @@ class Grower:
         """Double the landmarks while that pays, on the whole sample."""
         m = len(best.design.vectors)
         if len(self.inner.y) > ADJUSTED_ON and not self.hurried:
-            trial = self._trial("sample", self.inner, best.C, best.factor, m)
+            trial = self._trial("sample", self.inner, best.C, best.factor, m, best)
             best = trial if not self.halted or self._better(trial, best) else best
         most = min(self.budget.landmarks, len(self.candidates))
         while m < most and not self.hurried:
             before, m = m, min(2 * m, most)
-            trial = self._trial("grow", self.inner, best.C, best.factor, m)
+            trial = self._trial("grow", self.inner, best.C, best.factor, m, best)
             if not self._better(trial, best):
                 self.notes.append(Note("course", f"more than {before:,} landmarks did not pay"))
                 break
@@ -256,13 +257,12 @@ class Grower:
         """Passes over all rows; a larger C there, and at last the rows held out."""
         m, everything = len(best.design.vectors), self.sample.rows
         if everything > len(self.sample.key) and not self.halted:
-            start = replace(best.machines, factors=())  # those of fewer rows lead too far
-            best = self._trial("all rows", self.rows, best.C, best.factor, m, start)
+            best = self._trial("all rows", self.rows, best.C, best.factor, m, best)
             for _ in range(2):
                 if self.hurried:
                     break
                 C = 4.0 * best.C
-                trial = self._trial("larger C", self.rows, C, best.factor, m, best.machines)
+                trial = self._trial("larger C", self.rows, C, best.factor, m, best)
                 if not self._better(trial, best):
                     break
                 best = trial
@@ -280,11 +280,12 @@ class Grower:
         return gain > max(1.0, float(np.linalg.norm(self.weights * (gains - mean))))
 
     def _trial(
-        self, what: str, rows: Rows, C: float, factor: float, m: int, start: Machines | None = None
+        self, what: str, rows: Rows, C: float, factor: float, m: int, before: Trial | None = None
     ) -> Trial:
-        """Train, and ask the rows held out."""
+        """Train, beginning with the machines of another trial, and ask the rows held out."""
         began = time.monotonic()
         design = self._design(factor, m, rows)
+        start = None if before is None else self._like(before, design)
         machines = self._trained(what, rows, design, C, start)
         f = decisions(self.X_held, design, machines.theta, machines.intercept)
         softmax = fit_softmax(f, self.codes, self.weights, len(self.chosen.classes))
@@ -295,6 +296,17 @@ class Grower:
         wrong = logs.argmax(axis=1) != self.codes
         self.longest = max(self.longest, time.monotonic() - began)
         return Trial(C, factor, design, machines, softmax, f, own, wrong)
+
+    def _like(self, before: Trial, design: Design) -> Machines:
+        """The machines of a trial; with other features, what says the same of their landmarks."""
+        known, old = before.machines, before.design
+        if old.kernel == design.kernel and len(old.vectors) == len(design.vectors):
+            # factors of other rows, or of another C on few, lead too far
+            everywhere = old.part == design.part != (0.0, 1.0)
+            return known if everywhere else replace(known, factors=())
+        raw = self.sample.X[self._landmarks(design.kernel, len(design.vectors))]
+        said = decisions(raw, old, known.theta, np.zeros(len(known.intercept)))
+        return replace(known, theta=design.basis.T @ said, factors=())
 
     def _trained(
         self, what: str, rows: Rows, design: Design, C: float, start: Machines | None
