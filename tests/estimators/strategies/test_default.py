@@ -172,7 +172,8 @@ def test_tells_what_one_length_scale_would_be() -> None:
     parted, together = choose(X, [pair(y)], ard="yes"), choose(X, [pair(y)], ard="no")
     assert together.common is None
     assert parted.common is not None
-    C, kernel = parted.common
+    C, kernel, marginal = parted.common
+    assert marginal == pytest.approx(together.marginal)
     assert pytest.approx(C, rel=1e-6) == together.C
     assert np.allclose(kernel.theta, together.kernel.theta)
 

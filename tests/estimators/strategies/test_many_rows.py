@@ -112,7 +112,7 @@ def test_more_rows_decide_what_a_subset_proposes(monkeypatch: pytest.MonkeyPatch
 
     def wrong_order(self: Subsets, *args: object) -> list[Proposal]:
         lead = original(self, *args)[0]
-        far = replace(lead, kernel=RBF(100.0), choice=replace(lead.choice, marginal=-1e9))
+        far = replace(lead, kernel=RBF(100.0), marginal=-1e9)
         proposed.append([far, lead])
         return proposed[-1]
 

@@ -33,8 +33,8 @@ class Choice:
     length scale for all inputs), ``marginal`` the negative log marginal likelihood that kernels are
     compared by, ``charge`` the part of it that is no likelihood; ``hurried`` if there was no time
     to judge it on all folds. ``prior`` is what spoke beside the likelihood, ``trained`` the
-    machines of the folds, by name; ``common`` is C and the kernel of one length scale for all
-    inputs, where there is one for each.
+    machines of the folds, by name; ``common`` is C, the kernel and ``marginal`` of one length scale
+    for all inputs, where there is one for each.
     """
 
     C: float
@@ -52,7 +52,7 @@ class Choice:
     hurried: bool = False
     prior: Prior | None = None
     trained: Mapping[Hashable, Solution] = field(default_factory=dict, repr=False)
-    common: tuple[float, Kernel] | None = None
+    common: tuple[float, Kernel, float] | None = None
 
 
 def conclude(steps: Steps, best: Place, notes: list[Note], common: Place | None = None) -> Choice:
@@ -92,7 +92,8 @@ def conclude(steps: Steps, best: Place, notes: list[Note], common: Place | None 
     before = None
     if best.tau > 0.0 and common is not None and np.isfinite(common.answer.value):
         log_C, *theta = common.answer.point.tolist()
-        before = float(np.exp(log_C)) * steps.task.share, steps.task.kernel.at(np.array(theta))
+        alike = steps.task.kernel.at(np.array(theta))
+        before = float(np.exp(log_C)) * steps.task.share, alike, common.height + len(theta) + 1
     return replace(choice, prior=prior, trained=context.trained, common=before)
 
 

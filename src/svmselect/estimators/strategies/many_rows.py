@@ -164,12 +164,12 @@ def choose_large(
 ) -> Large:
     """Choose, adjust and train for standardised inputs X and two-class problems that share C.
 
-    As ``choose``, on ``subsets`` subsets of ``limit`` rows; of several ``losses``, the forms of
-    kernel are compared with the first. ``exact`` is the number of rows of a
-    pair up to which machines are exact (on a card, as many as have room there), ``landmarks`` and
-    ``budget`` (bytes a pair) bound the features beyond. ``session`` ends the choice, not the
-    training that follows. ``rough`` is for a sample, the rest of which will adjust and train
-    (``grown.py``): a few landmarks and no climb.
+    As ``choose``, on ``subsets`` subsets of ``limit`` rows; with the first of several ``losses``
+    the forms of kernel are compared. ``exact`` is the number of rows of a pair up to which machines
+    are exact (on a card, as many as have room there), ``landmarks`` and ``budget`` (bytes a pair)
+    bound the features beyond. ``session`` ends the choice, not the training that follows.
+    ``rough`` is for a sample, the rest of which will adjust and train (``grown.py``): a few
+    landmarks and no climb.
     """
     began = time.perf_counter()
     session = Session(Serial()) if session is None else session
@@ -241,9 +241,9 @@ def _by_all_rows(judge: _Judge, proposals: Sequence[Proposal]) -> Proposal:
 def _affordable(session: Session, rows: int, exact: int, landmarks: int) -> tuple[int, int]:
     """How many rows and landmarks leave time for a look at held-out rows and the last machines."""
     left = session.time_left
-    if left is None:
+    if left is None or session.max_time is None:
         return exact, landmarks
-    work = 0.5 * _PACE * left
+    work = 0.5 * _PACE * min(left, (1.0 - _SUBSETS_SHARE) * session.max_time)
     return min(exact, int(np.sqrt(work / EACH))), int(
         np.clip(np.sqrt(work / (EACH_FEATURE * rows)), min(_FEW, landmarks), landmarks)
     )

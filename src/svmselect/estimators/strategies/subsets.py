@@ -27,6 +27,7 @@ from svmselect.search.run import Session
 from svmselect.types import Array, IntArray, Note
 
 _FEWEST = 40  # rows of a class that a subset keeps, if there are so many
+_INSISTED = 200  # inputs up to which each gets a length scale of its own, whatever it promises
 _FAR = 4.0  # standard errors behind the best subset, beyond which a choice missed the optimum
 
 
@@ -34,7 +35,8 @@ _FAR = 4.0  # standard errors behind the best subset, beyond which a choice miss
 class Proposal:
     """C of machines trained on a part of the rows, and a kernel, by what one subset chose.
 
-    ``tau`` is how far its length scales part, 0 where all inputs have one.
+    ``tau`` is how far its length scales part, 0 where all inputs have one; ``choice`` is what that
+    came of, ``marginal`` what the subset says of it, the less the better.
     """
 
     log_C: float
@@ -42,6 +44,7 @@ class Proposal:
     tau: float
     loss: str
     choice: Choice
+    marginal: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +56,20 @@ class Consensus:
     tau: float
     choices: tuple[Choice, ...]
     notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Subset:
+    """Rows, the pairs of classes there, and a seed for what is random in a choice."""
+
+    rows: IntArray
+    pairs: list[Pair]
+    seed: int
+
+    @property
+    def share(self) -> float:
+        """The part of the rows that the folds train on."""
+        return float(np.mean([pair.share for pair in self.pairs]))
 
 
 @dataclass(eq=False)
@@ -74,7 +91,7 @@ class Subsets:
     stage: str = ""
     threads: int = 1
     _began: float = field(default_factory=clock.now)
-    _first: tuple[IntArray, list[Pair], int] = field(init=False)
+    _first: _Subset = field(init=False)
 
     def __post_init__(self) -> None:
         self._first = self._draw()
@@ -88,47 +105,44 @@ class Subsets:
     ) -> list[Proposal]:
         """What the first subset says of each kernel, the best first.
 
-        Of a kernel with a length scale for each input also what there is with one for all, unless
-        ``ard`` insists.
+        With ``ard="auto"`` twice, with a length scale for each input and with one for all.
         """
         found: list[Proposal] = []
+        insist = ard == "auto" and self.X.shape[1] <= _INSISTED
         for i, kernel in enumerate(kernels):
             if found and self._over:
                 break
             label = f"subset0/kernel{i}" if len(kernels) > 1 else "subset0"
-            made = self._choose(label, kernel, loss, ard, start)
+            made = self._choose(self._first, label, kernel, loss, "yes" if insist else ard, start)
             found.append(self._proposal(loss, made))
-        found.sort(key=lambda one: one.choice.marginal)
-        if ard == "auto":
-            found += [
-                replace(self._proposal(one.loss, one.choice, one.choice.common), tau=0.0)
-                for one in found if one.choice.common is not None
-            ]  # fmt: skip
-        return found
+            if ard == "auto" and made.common is not None:
+                C, alike, marginal = made.common
+                log_C = float(np.log(C / self._first.share))
+                found.append(Proposal(log_C, alike, 0.0, loss, made, marginal))
+        return sorted(found, key=lambda one: one.marginal)
 
     def settled(self, lead: Proposal, losses: Sequence[str]) -> Proposal:
         """The same kernel with the loss that the first subset likes best: its own, or of these."""
         if lead.tau < lead.choice.tau and not self._over:
             said = "one length scale for all inputs: on all rows separate ones served less"
             told = replace(lead.choice, notes=(Note("choice", said),))
-            lead = self._further(replace(lead, choice=told), lead.loss, "subset0/one scale")
+            lead = self._again(replace(lead, choice=told), lead.loss, "one scale")
         rivals = [lead]
         for loss in losses:
             if not self._over:
-                rivals.append(self._further(lead, loss, f"subset0/{loss}"))
-        return min(rivals, key=lambda one: one.choice.marginal)
+                rivals.append(self._again(lead, loss, loss))
+        return min(rivals, key=lambda one: one.marginal)
 
     def agreed(self, lead: Proposal) -> Consensus:
         """What the others say as well, from there: a common start keeps them at one optimum."""
-        choices, (_, parts, _) = [lead.choice], self._first
-        shares, errors = [_share(parts)], [value_error(lead.choice, parts)]
+        choices, drawn = [lead.choice], [self._first]
         for index in range(1, self.count):
             if self._over:
                 break
-            drawn = _, parts, _ = self._draw()
-            choices.append(self._further(lead, lead.loss, f"subset{index}", drawn).choice)
-            shares.append(_share(parts))
-            errors.append(value_error(choices[-1], parts))
+            drawn.append(self._draw())
+            choices.append(self._further(drawn[-1], lead, lead.loss, f"subset{index}"))
+        shares = [subset.share for subset in drawn]
+        errors = [value_error(c, subset.pairs) for c, subset in zip(choices, drawn, strict=True)]
         return combine(choices, shares, errors)
 
     @property
@@ -140,59 +154,48 @@ class Subsets:
             self.seconds is not None and spent >= self.seconds
         )
 
-    def _draw(self) -> tuple[IntArray, list[Pair], int]:
-        """Rows, the pairs there, and a seed for what is random in the choice."""
-        rows, parts = draw_subset(len(self.X), self.pairs, self.limit, self.rng)
-        return rows, parts, int(self.rng.integers(2**31))
+    def _draw(self) -> _Subset:
+        rows, pairs = draw_subset(len(self.X), self.pairs, self.limit, self.rng)
+        return _Subset(rows, pairs, int(self.rng.integers(2**31)))
 
-    def _further(
-        self,
-        lead: Proposal,
-        loss: str,
-        label: str,
-        drawn: tuple[IntArray, list[Pair], int] | None = None,
-    ) -> Proposal:
+    def _proposal(self, loss: str, made: Choice) -> Proposal:
+        log_C = float(np.log(made.C / self._first.share))
+        return Proposal(log_C, made.kernel, made.tau, loss, made, made.marginal)
+
+    def _again(self, lead: Proposal, loss: str, label: str) -> Proposal:
+        """Choose on the first subset once more, from there."""
+        made = self._further(self._first, lead, loss, f"subset0/{label}")
+        return self._proposal(loss, made)
+
+    def _further(self, subset: _Subset, lead: Proposal, loss: str, label: str) -> Choice:
         """Choose from there, with one length scale or many as there."""
-        _, parts, _ = drawn or self._first
-        start = float(np.exp(lead.log_C)) * _share(parts), lead.kernel
-        made = self._choose(label, lead.kernel, loss, "no", start, lead.tau, drawn)
+        start = float(np.exp(lead.log_C)) * subset.share, lead.kernel
+        made = self._choose(subset, label, lead.kernel, loss, "no", start, lead.tau)
         why = [note for note in lead.choice.notes if note.kind == "choice"]
-        return self._proposal(loss, replace(made, notes=(*why, *made.notes)))
-
-    def _proposal(
-        self, loss: str, made: Choice, of: tuple[float, Kernel] | None = None
-    ) -> Proposal:
-        C, kernel = of or (made.C, made.kernel)
-        return Proposal(float(np.log(C / _share(self._first[1]))), kernel, made.tau, loss, made)
+        return replace(made, notes=(*why, *made.notes))
 
     def _choose(
         self,
+        subset: _Subset,
         label: str,
         kernel: Kernel,
         loss: str,
         ard: str | bool,
         start: tuple[float, Kernel] | None,
         tau: float = 0.0,
-        drawn: tuple[IntArray, list[Pair], int] | None = None,
     ) -> Choice:
-        rows, parts, seed = drawn or self._first
         left = None
         if self.seconds is not None:
             left = max(0.0, self.seconds - (clock.now() - self._began)) / max(1, self.expected)
         self.expected -= 1
         own = self.session.within(left)
         made = choose(
-            self.X[rows], parts, kernels=[kernel], loss=loss, ard=ard, session=own,
-            stage=f"{self.stage}{label}/", random_state=seed, start=start, tau=tau,
+            self.X[subset.rows], subset.pairs, kernels=[kernel], loss=loss, ard=ard, session=own,
+            stage=f"{self.stage}{label}/", random_state=subset.seed, start=start, tau=tau,
             threads=self.threads,
         )  # fmt: skip
         self.session.take(own)
         return made
-
-
-def _share(parts: Sequence[Pair]) -> float:
-    """The part of a subset's rows that its folds train on."""
-    return float(np.mean([part.share for part in parts]))
 
 
 def value_error(choice: Choice, pairs: Sequence[Pair]) -> float:
