@@ -175,11 +175,11 @@ def test_proposals_have_one_length_scale_too() -> None:
 def test_later_subsets_keep_to_what_was_taken() -> None:
     drawn = subsets(300, limit=150)
     one, many = sorted(drawn.proposals([RBF()], "hinge", "auto"), key=lambda p: p.tau)
-    parted = drawn.agreed(drawn.settled(many, []))
-    assert parted.tau == many.tau
+    parted = drawn.agreed(drawn.settled(replace(many, marginal=-1e9)))
+    assert parted.tau > 0.0
     assert len(parted.kernel.theta) == 3
     assert parted.notes[0].startswith("a length scale for each input")
-    together = drawn.agreed(drawn.settled(one, []))
+    together = drawn.agreed(drawn.settled(one))
     assert together.tau == 0.0
     assert len(together.kernel.theta) == 1
     assert together.notes[0].startswith("one length scale for all inputs: on all rows")
@@ -188,16 +188,30 @@ def test_later_subsets_keep_to_what_was_taken() -> None:
     assert not any(run.startswith("subset1/elsewhere") for run in runs)
 
 
-def test_the_first_subset_compares_losses() -> None:
+def test_scales_that_hardly_pay_are_looked_for_anew() -> None:
     drawn = subsets(300, limit=150)
-    lead = drawn.proposals([RBF()], "hinge", "no")[0]
-    found = drawn.settled(lead, ["logistic", "squared_hinge"])
+    (many,) = (p for p in drawn.proposals([RBF()], "hinge", "auto") if p.tau > 0.0)
+    assert many.choice.common is not None
+    assert many.decided == (many.choice.common[2] - many.marginal > 10.0)
+    for marginal, decided in ((many.choice.common[2] - 5.0, False), (-1e9, True)):
+        lead = replace(many, marginal=marginal)
+        assert lead.decided == decided
+        before = len(drawn.session.records)
+        drawn.agreed(lead)
+        runs = [record.run for record in drawn.session.records[before:]]
+        assert any(run.startswith("subset1/elsewhere") for run in runs) != decided
+
+
+def test_another_loss_on_the_first_subset() -> None:
+    drawn = subsets(300, limit=150)
+    (lead,) = drawn.proposals([RBF()], "hinge", "no")
+    assert drawn.settled(lead) is lead
     X, y = problem(300)
     rows, parts = draw_subset(300, pairs_of(y), 150, np.random.default_rng(3))
-    alone = {
-        loss: choose(X[rows], parts, loss=loss, ard="no").marginal
-        for loss in ("hinge", "logistic", "squared_hinge")
-    }
-    assert found.loss == min(alone, key=lambda loss: alone[loss])
-    assert found.choice.marginal == pytest.approx(min(alone.values()), abs=0.2)
-    assert drawn.settled(lead, []) is lead
+    (found,) = drawn.elsewise(lead, "logistic", "no")
+    alone = choose(X[rows], parts, loss="logistic", ard="no")
+    assert found.loss == "logistic"
+    assert found.marginal == pytest.approx(alone.marginal, abs=0.2)
+    assert len(drawn.elsewise(lead, "squared_hinge", "auto")) == 2
+    late = subsets(300, limit=150, seconds=0.0)
+    assert late.elsewise(lead, "logistic", "no") == []

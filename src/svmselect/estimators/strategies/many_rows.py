@@ -3,7 +3,7 @@
 1. A stratified subset proposes C and the length scales for each form of kernel (``subsets.py``).
 2. Of the forms, and of one length scale or many, that is taken which does best on a held-out part
    with machines of all other rows: what is best on few rows may be far behind on many.
-3. Of several losses, the subset takes the best for that; other subsets choose as well from there,
+3. With that form other losses are tried likewise. Then other subsets choose as well, from there,
    and what they say is averaged.
 4. On all rows but the held-out part, C and a common factor of the length scales climb from there by
    the held-out likelihood, which more rows usually move to a larger C and shorter scales. The
@@ -165,7 +165,7 @@ def choose_large(
     """Choose, adjust and train for standardised inputs X and two-class problems that share C.
 
     As ``choose``, on ``subsets`` subsets of ``limit`` rows; with the first of several ``losses``
-    the forms of kernel are compared. ``exact`` is the number of rows of a pair up to which machines
+    the kernels are compared. ``exact`` is the number of rows of a pair up to which machines
     are exact (on a card, as many as have room there), ``landmarks`` and ``budget`` (bytes a pair)
     bound the features beyond. ``session`` ends the choice, not the training that follows.
     ``rough`` is for a sample, the rest of which will adjust and train (``grown.py``): a few
@@ -194,9 +194,14 @@ def choose_large(
     trainer = Trainer(X, pairs, mapped, losses[0], single, device)
     held = [_held_out(pair) for pair in pairs]
     judge = _Judge(trainer, pairs, held, proposals[0].kernel, session, f"{stage}all rows")
-    lead = choosing.settled(_by_all_rows(judge, proposals), losses[1:])
-    consensus = choosing.agreed(lead)
+    lead, least = proposals[0], np.inf
+    if len(proposals) + len(losses) > 2:
+        lead, least = _by_all_rows(judge, proposals, lead, least)
+    for loss in losses[1:]:
+        trainer.loss = loss
+        lead, least = _by_all_rows(judge, choosing.elsewise(lead, loss, ard), lead, least)
     trainer.loss = lead.loss
+    consensus = choosing.agreed(choosing.settled(lead))
     judge = replace(judge, chosen=consensus.kernel)
     best = judge.read(np.array([consensus.log_C, 0.0]), None)
     if not rough:
@@ -225,17 +230,19 @@ def choose_large(
     return Large(choice, machines, lead.loss)
 
 
-def _by_all_rows(judge: _Judge, proposals: Sequence[Proposal]) -> Proposal:
-    """Of what the subset proposes, that which does best on held-out rows with all the others."""
-    best, least = proposals[0], np.inf
-    for i, one in enumerate(proposals if len(proposals) > 1 else ()):
+def _by_all_rows(
+    judge: _Judge, proposals: Sequence[Proposal], lead: Proposal, least: float
+) -> tuple[Proposal, float]:
+    """What does best on held-out rows with all the others, of these and the one that leads."""
+    for i, one in enumerate(proposals):
         if not judge.keep_going():
             break
-        looking = replace(judge, chosen=one.kernel, label=f"{judge.label}/proposal{i}")
+        label = f"{judge.label}/{one.loss} proposal{i}"
+        looking = replace(judge, chosen=one.kernel, label=label)
         loss = looking.read(np.array([one.log_C, 0.0]), None).loss
         if loss < least:
-            best, least = one, loss
-    return best
+            lead, least = one, loss
+    return lead, least
 
 
 def _affordable(session: Session, rows: int, exact: int, landmarks: int) -> tuple[int, int]:

@@ -28,6 +28,7 @@ from svmselect.types import Array, IntArray, Note
 
 _FEWEST = 40  # rows of a class that a subset keeps, if there are so many
 _INSISTED = 200  # inputs up to which each gets a length scale of its own, whatever it promises
+_DECISIVE = 10.0  # log evidence for separate length scales, by which they are to begin with
 _FAR = 4.0  # standard errors behind the best subset, beyond which a choice missed the optimum
 
 
@@ -45,6 +46,12 @@ class Proposal:
     loss: str
     choice: Choice
     marginal: float
+
+    @property
+    def decided(self) -> bool:
+        """Whether it has one length scale, or many by far."""
+        common = self.choice.common
+        return self.tau == 0.0 or common is None or common[2] > self.marginal + _DECISIVE
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +109,7 @@ class Subsets:
         loss: str,
         ard: str | bool,
         start: tuple[float, Kernel] | None = None,
+        label: str = "subset0",
     ) -> list[Proposal]:
         """What the first subset says of each kernel, the best first.
 
@@ -112,8 +120,8 @@ class Subsets:
         for i, kernel in enumerate(kernels):
             if found and self._over:
                 break
-            label = f"subset0/kernel{i}" if len(kernels) > 1 else "subset0"
-            made = self._choose(self._first, label, kernel, loss, "yes" if insist else ard, start)
+            own = f"{label}/kernel{i}" if len(kernels) > 1 else label
+            made = self._choose(self._first, own, kernel, loss, "yes" if insist else ard, start)
             found.append(self._proposal(loss, made))
             if ard == "auto" and made.common is not None:
                 C, alike, marginal = made.common
@@ -121,17 +129,21 @@ class Subsets:
                 found.append(Proposal(log_C, alike, 0.0, loss, made, marginal))
         return sorted(found, key=lambda one: one.marginal)
 
-    def settled(self, lead: Proposal, losses: Sequence[str]) -> Proposal:
-        """The same kernel with the loss that the first subset likes best: its own, or of these."""
-        if lead.tau < lead.choice.tau and not self._over:
-            said = "one length scale for all inputs: on all rows separate ones served less"
-            told = replace(lead.choice, notes=(Note("choice", said),))
-            lead = self._again(replace(lead, choice=told), lead.loss, "one scale")
-        rivals = [lead]
-        for loss in losses:
-            if not self._over:
-                rivals.append(self._again(lead, loss, loss))
-        return min(rivals, key=lambda one: one.marginal)
+    def elsewise(self, lead: Proposal, loss: str, ard: str | bool) -> list[Proposal]:
+        """What it says with another loss, from there; nothing if there is no time."""
+        if self._over:
+            return []
+        start = float(np.exp(lead.log_C)) * self._first.share, lead.kernel
+        return self.proposals([lead.kernel], loss, ard, start, f"subset0/{loss}")
+
+    def settled(self, lead: Proposal) -> Proposal:
+        """The same once more where one length scale was taken of a choice that has many."""
+        if lead.tau == lead.choice.tau or self._over:
+            return lead
+        said = "one length scale for all inputs: on all rows separate ones served less"
+        told = replace(lead.choice, notes=(Note("choice", said),))
+        made = self._further(self._first, replace(lead, choice=told), "subset0/one scale")
+        return self._proposal(lead.loss, made)
 
     def agreed(self, lead: Proposal) -> Consensus:
         """What the others say as well, from there: a common start keeps them at one optimum."""
@@ -140,7 +152,7 @@ class Subsets:
             if self._over:
                 break
             drawn.append(self._draw())
-            choices.append(self._further(drawn[-1], lead, lead.loss, f"subset{index}"))
+            choices.append(self._further(drawn[-1], lead, f"subset{index}"))
         shares = [subset.share for subset in drawn]
         errors = [value_error(c, subset.pairs) for c, subset in zip(choices, drawn, strict=True)]
         return combine(choices, shares, errors)
@@ -162,15 +174,12 @@ class Subsets:
         log_C = float(np.log(made.C / self._first.share))
         return Proposal(log_C, made.kernel, made.tau, loss, made, made.marginal)
 
-    def _again(self, lead: Proposal, loss: str, label: str) -> Proposal:
-        """Choose on the first subset once more, from there."""
-        made = self._further(self._first, lead, loss, f"subset0/{label}")
-        return self._proposal(loss, made)
-
-    def _further(self, subset: _Subset, lead: Proposal, loss: str, label: str) -> Choice:
+    def _further(self, subset: _Subset, lead: Proposal, label: str) -> Choice:
         """Choose from there, with one length scale or many as there."""
         start = float(np.exp(lead.log_C)) * subset.share, lead.kernel
-        made = self._choose(subset, label, lead.kernel, loss, "no", start, lead.tau)
+        # scales that hardly pay on one subset may be far from those that do on another
+        ard, tau = ("no", lead.tau) if lead.decided else ("yes", 0.0)
+        made = self._choose(subset, label, lead.kernel, lead.loss, ard, start, tau)
         why = [note for note in lead.choice.notes if note.kind == "choice"]
         return replace(made, notes=(*why, *made.notes))
 
