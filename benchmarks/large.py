@@ -318,12 +318,12 @@ def plot(out: Path, picture: Path) -> None:
     for inputs, part in table.groupby("inputs"):
         part = part.sort_values("rows")
         million = part["rows"] / 1e6
-        left.plot(million, part["cpu"] / 60.0, "o-", label=f"{inputs} inputs")
+        left.plot(million, part["seconds"], "o-", label=f"{inputs} inputs")
         right.plot(million, part["peak"], "o-", label=f"{inputs} inputs")
         if len(part) > 1:
             whole = 8e6 * million * (inputs + 1) / 2**30
             right.plot(million, whole, ":", color="0.6", label=f"the rows, {inputs} inputs")
-    left.set(xlabel="million rows", ylabel="minutes of processor time", ylim=(0, None))
+    left.set(xlabel="million rows", ylabel="seconds", ylim=(0, None))
     right.set(xlabel="million rows", ylabel="peak memory, GiB", ylim=(0, None))
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)

@@ -202,7 +202,7 @@ def _strategy(X: Array, pairs: Sequence[Pair], session: Session, options: dict[s
         options = {name: value for name, value in options.items() if name != "loss"}
         return choose_large(X, pairs, session=session, losses=losses, **options)
     options = {name: value for name, value in options.items() if name not in ("device", "rough")}
-    return Large(choose(X, pairs, session=session, **options), ())
+    return Large(choose(X, pairs, session=session, **options), (), options["loss"])
 
 
 def _each(

@@ -63,7 +63,7 @@ class Large:
 
     choice: Choice
     machines: tuple[Expansion, ...]
-    loss: str = "hinge"
+    loss: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +198,6 @@ def choose_large(
     if len(proposals) + len(losses) > 2:
         lead, least = _by_all_rows(judge, proposals, lead, least)
     for loss in losses[1:]:
-        trainer.loss = loss
         lead, least = _by_all_rows(judge, choosing.elsewise(lead, loss, ard), lead, least)
     trainer.loss = lead.loss
     consensus = choosing.agreed(choosing.settled(lead))
@@ -237,6 +236,7 @@ def _by_all_rows(
     for i, one in enumerate(proposals):
         if not judge.keep_going():
             break
+        judge.trainer.loss = one.loss
         label = f"{judge.label}/{one.loss} proposal{i}"
         looking = replace(judge, chosen=one.kernel, label=label)
         loss = looking.read(np.array([one.log_C, 0.0]), None).loss
