@@ -141,8 +141,8 @@ class Subsets:
         if lead.tau == lead.choice.tau or self._over:
             return lead
         said = "one length scale for all inputs: on all rows separate ones served less"
-        told = replace(lead.choice, notes=(Note("choice", said),))
-        made = self._further(self._first, replace(lead, choice=told), "subset0/one scale")
+        made = self._further(self._first, lead, "subset0/one scale")
+        made = replace(made, notes=(Note("choice", said), *made.notes))
         return self._proposal(lead.loss, made)
 
     def agreed(self, lead: Proposal) -> Consensus:
@@ -179,9 +179,7 @@ class Subsets:
         start = float(np.exp(lead.log_C)) * subset.share, lead.kernel
         # scales that hardly pay on one subset may be far from those that do on another
         ard, tau = ("no", lead.tau) if lead.decided else ("yes", 0.0)
-        made = self._choose(subset, label, lead.kernel, lead.loss, ard, start, tau)
-        why = [note for note in lead.choice.notes if note.kind == "choice"]
-        return replace(made, notes=(*why, *made.notes))
+        return self._choose(subset, label, lead.kernel, lead.loss, ard, start, tau)
 
     def _choose(
         self,
@@ -233,7 +231,7 @@ def combine(
     side = [(choices[i], shares[i]) for i in near]
     log_C = float(np.mean([np.log(choice.C / share) for choice, share in side]))
     theta = np.mean([choice.kernel.theta for choice, _ in side], axis=0)
-    notes = [note for choice in choices for note in choice.notes if note.kind == "choice"]
+    notes = [note for note in choices[0].notes if note.kind == "choice"]
     if len(near) < len(choices):
         missed = f"{len(choices) - len(near)} of {len(choices)} subsets missed the optimum"
         notes.append(Note("course", missed))
