@@ -165,6 +165,12 @@ def test_goes_on_from_length_scales_that_are_known() -> None:
     late = choose(X, [pair(y)], start=start, tau=first.tau, session=Session(Serial(), max_time=0.0))
     assert np.allclose(late.kernel.theta, first.kernel.theta)
     assert any("stopped early" in note for note in late.notes)
+    for looks in (1, 2, 3):
+        session = Session(Serial(), callback=lambda progress, n=looks: progress.evaluations >= n)
+        told = choose(X, [pair(y)], start=start, tau=first.tau, session=session)
+        assert len(told.records) == looks
+        assert told.tau == first.tau
+        assert told.marginal == pytest.approx(first.marginal, abs=1.0)
 
 
 def test_tells_what_one_length_scale_would_be() -> None:

@@ -186,10 +186,10 @@ class _Plan:
         if here is None:
             return conclude(self.steps, Place(posterior, Evaluation(point, np.inf), None, tau), [])
         ard = Ard(posterior.prior, posterior.objective.names)
-        if self.steps.going:
-            here = self.descents("scales", ard, here, tried, [tried])[0]
         value = ard.marginal(here.answer, tried, posterior.objective.n)
-        return conclude(self.steps, replace(here, tau=tau, marginal=value), [])
+        still = replace(here, tau=tau, marginal=value)  # if there is no time for a step
+        judged = self.descents("scales", ard, here, tried, [tried])
+        return conclude(self.steps, judged[0] if judged else still, [])
 
     # -- the isotropic kernel
 
