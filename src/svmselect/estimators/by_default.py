@@ -149,7 +149,7 @@ def _chosen(
     """What the strategy finds for one recipe."""
     if not separate:
         options = options | {"threads": cores(limits.n_jobs), "start": start}
-        if problem.coarse is not None and len(problem) <= MANY:
+        if problem.coarse is not None:
             options["coarse"] = problem.coarse
         found = [_strategy(problem.X, pairs, session, options)]
         chosen = _gathered(pairs, found, [""])

@@ -102,6 +102,15 @@ def test_what_missed_the_optimum_has_no_say() -> None:
     assert unsure.tau == 0.375
 
 
+def test_what_was_cut_short_has_no_say() -> None:
+    lead, other = choice(1.0, (1.0, 4.0), 0.5, "apart"), choice(4.0, (1.0, 1.0), 0.5)
+    short = choice(100.0, 7.0, 0.0, value=1.0)  # stopped before it had a scale for each input
+    found = combine([lead, short, other], [1.0] * 3, [0.1] * 3)
+    assert np.exp(found.log_C) == pytest.approx(2.0)
+    assert found.kernel.length_scale == pytest.approx([1.0, 2.0])
+    assert found.notes == ("apart",)
+
+
 def test_standard_error_of_a_likelihood() -> None:
     rng = np.random.default_rng(0)
     y, f = np.where(np.arange(50) % 2, 1.0, -1.0), rng.normal(size=50)

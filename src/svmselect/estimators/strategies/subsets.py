@@ -47,6 +47,10 @@ class Proposal:
     choice: Choice
     marginal: float
 
+    def start(self, share: float) -> tuple[float, Kernel]:
+        """Where another choice begins, on rows of which the folds train on this share."""
+        return float(np.exp(self.log_C)) * share, self.kernel
+
     @property
     def decided(self) -> bool:
         """Whether it has one length scale, or many by far."""
@@ -133,7 +137,7 @@ class Subsets:
         """What it says with another loss, from there; nothing if there is no time."""
         if self._over:
             return []
-        start = float(np.exp(lead.log_C)) * self._first.share, lead.kernel
+        start = lead.start(self._first.share)
         return self.proposals([lead.kernel], loss, ard, start, f"subset0/{loss}")
 
     def settled(self, lead: Proposal) -> Proposal:
@@ -176,7 +180,7 @@ class Subsets:
 
     def _further(self, subset: _Subset, lead: Proposal, label: str) -> Choice:
         """Choose from there, with one length scale or many as there."""
-        start = float(np.exp(lead.log_C)) * subset.share, lead.kernel
+        start = lead.start(subset.share)
         # scales that hardly pay on one subset may be far from those that do on another
         ard, tau = ("no", lead.tau) if lead.decided else ("yes", 0.0)
         return self._choose(subset, label, lead.kernel, lead.loss, ard, start, tau)
@@ -220,20 +224,23 @@ def value_error(choice: Choice, pairs: Sequence[Pair]) -> float:
 def combine(
     choices: Sequence[Choice], shares: Sequence[float], errors: Sequence[float]
 ) -> Consensus:
-    """Average the logarithms, of kernels with the same parameters.
+    """Average the logarithms, of kernels with the parameters that the first has.
 
+    A choice that was cut short before it had separate length scales has no say.
     Choices whose likelihood is far behind the best, by their ``errors``, ended at another optimum
     and have no say. ``shares`` are the parts of their rows the folds trained on.
     """
-    top = int(np.argmax([choice.value for choice in choices]))
+    size = len(choices[0].kernel.theta)
+    whole = [i for i, c in enumerate(choices) if len(c.kernel.theta) == size]
+    top = max(whole, key=lambda i: choices[i].value)
     reach = [_FAR * np.hypot(errors[top], error) for error in errors]
-    near = [i for i, c in enumerate(choices) if i == top or c.value > choices[top].value - reach[i]]
+    near = [i for i in whole if i == top or choices[i].value > choices[top].value - reach[i]]
     side = [(choices[i], shares[i]) for i in near]
     log_C = float(np.mean([np.log(choice.C / share) for choice, share in side]))
     theta = np.mean([choice.kernel.theta for choice, _ in side], axis=0)
     notes = [note for note in choices[0].notes if note.kind == "choice"]
-    if len(near) < len(choices):
-        missed = f"{len(choices) - len(near)} of {len(choices)} subsets missed the optimum"
+    if len(near) < len(whole):
+        missed = f"{len(whole) - len(near)} of {len(whole)} subsets missed the optimum"
         notes.append(Note("course", missed))
     for choice, _ in side:
         notes += [note for note in choice.notes if note.kind != "choice"]
